@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* metrics.h - every metric of a run's summary: key, unit and definition, once.
+ * The summary of every output (table, JSON, CSV, HDF5) is made from this list, in
+ * this order; `cotenant run --help` and the README point here.
+ *
+ * Window: jobs submitted in [warmup, until) since the first submission, followed
+ * to their end (unless censored); integrals over [warmup, until or the end).
+ * Quantiles interpolate linearly between order statistics (type 7 of Hyndman and
+ * Fan, the default of GSL, NumPy and R). NaN (null in JSON) = not known. */
+#ifndef CT_SIM_METRICS_H
+#define CT_SIM_METRICS_H
+
+/* X(key, unit, digits, definition); digits = decimals in tables; unit "" = a count. */
+#define CT_METRICS(X)                                                                                                  \
+	X(jobs_submitted, "", 0, "jobs that arrived")                                                                  \
+	X(jobs_finished, "", 0, "jobs that did all their work")                                                        \
+	X(jobs_failed, "", 0, "jobs killed")                                                                           \
+	X(jobs_rejected, "", 0, "jobs that can never run on this cluster")                                             \
+	X(jobs_left, "", 0, "jobs still queued or running when the run ended")                                         \
+	X(jobs_measured, "", 0, "jobs of the window that finished: JCT, wait and attainment are over these")           \
+	X(jobs_censored, "", 0, "jobs of the window that had not ended when the run ended")                            \
+	X(mean_jct_s, "s", 3, "job completion time, submission to finish: mean")                                       \
+	X(median_jct_s, "s", 3, "median of it")                                                                        \
+	X(p95_jct_s, "s", 3, "95 % quantile of it")                                                                    \
+	X(p99_jct_s, "s", 3, "99 % quantile of it")                                                                    \
+	X(max_jct_s, "s", 3, "largest of it")                                                                          \
+	X(mean_wait_s, "s", 3, "queueing delay, time in the queue over all visits: mean")                              \
+	X(median_wait_s, "s", 3, "median of it")                                                                       \
+	X(p95_wait_s, "s", 3, "95 % quantile of it")                                                                   \
+	X(p99_wait_s, "s", 3, "99 % quantile of it")                                                                   \
+	X(max_wait_s, "s", 3, "largest of it")                                                                         \
+	X(mean_slowdown, "x", 3, "JCT / solo duration: mean")                                                          \
+	X(makespan_s, "s", 3, "first submission to last finish")                                                       \
+	X(throughput, "GPUs", 3,                                                                                       \
+	  "useful work done in the window, solo seconds at the default configuration x GPUs, per second of it")        \
+	X(goodput_frac, "frac", 4, "throughput / GPUs of the cluster")                                                 \
+	X(gpu_alloc_frac, "frac", 4, "GPU time held by jobs / GPU time of the cluster")                                \
+	X(sm_active_frac, "frac", 4,                                                                                   \
+	  "SM-active GPU time / GPU time of the cluster, min(1, sum of residents) a GPU, idle GPUs included")          \
+	X(gpu_mem_frac, "frac", 4, "GPU memory held / GPU memory of the cluster, over time")                           \
+	X(attainment_frac, "frac", 4, "jobs with solo duration / (finish - first start) at or above sim.attain_floor") \
+	X(offered_load, "frac", 4, "work of all arrivals / (GPUs x (last - first submission))")                        \
+	X(mean_queue_length, "jobs", 3, "time average of queued jobs")                                                 \
+	X(blocked_idle_frac, "frac", 4,                                                                                \
+	  "GPU time idle while at least one job waited / GPU time of the cluster: fragmentation and blocking")         \
+	X(lost_work_gpu_s, "GPU s", 1, "work done and lost to failures")                                               \
+	X(starts, "", 0, "cold starts")                                                                                \
+	X(resumes, "", 0, "starts after a preemption")                                                                 \
+	X(switches, "", 0, "configuration switches")                                                                   \
+	X(migrations, "", 0, "migrations")                                                                             \
+	X(transition_s, "s", 1, "job time spent in all of these")
+
+enum ct_metric {
+#define CT_METRIC_ID(key, unit, digits, text) CT_METRIC_##key,
+	CT_METRICS(CT_METRIC_ID)
+#undef CT_METRIC_ID
+	    CT_METRIC_COUNT
+};
+
+struct ct_metric_info {
+	const char *key, *unit, *definition;
+	int digits;
+};
+extern const struct ct_metric_info ct_metric_info[CT_METRIC_COUNT];
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* world.h - the simulated cluster: a clock, jobs, GPUs, and verbs that change them.
+ *
+ * A world is mechanism only. Somebody else (scheduler/control.c, a test) moves
+ * it from instant to instant and uses its verbs; the world validates every verb,
+ * prices it in time, advances running jobs by the truth (contention.h) and keeps
+ * the accounts. No global state: any number of worlds can live in one process.
+ *
+ *	struct ct_world *w = ct_world_new(&spec, &err);
+ *	while (ct_world_advance(w)) {            // all events of the next instant
+ *		if (ct_world_changed(w)) ...     // verbs here, at ct_world_now(w)
+ *	}
+ *	ct_world_finish(w, &err);                // conservation of jobs and GPU time
+ *	ct_world_free(w);
+ *
+ * A job's life:
+ *
+ *	future -> queued -> starting -> running -> finished
+ *	             ^                   |  ^ |
+ *	             +--- preempted -----+  | +-> paused (switch, migration) -+
+ *	             |                      +--------------------------------+
+ *	   rejected <+-> (can never run)         failed (killed)
+ *
+ * Progress: a running job does `rate` seconds of solo work a second, where
+ *	rate = throughput(config) x (k / num_gpus)^scaling
+ *	       x min over its GPUs ( GPU speed x product of contention factors )
+ * so a gang moves at the pace of its slowest member. Only jobs that share a GPU
+ * with what changed are re-rated. Remaining work is a double in microseconds,
+ * exact while the rate is 1; a finish is rounded up to the next microsecond. */
+#ifndef CT_SIM_WORLD_H
+#define CT_SIM_WORLD_H
+
+#include "sim/cluster.h"
+#include "sim/contention.h"
+#include "sim/err.h"
+#include "sim/meter.h"
+#include "sim/profile.h"
+#include "sim/workload.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ct_job_state {
+	CT_JOB_FUTURE,   /* not submitted yet */
+	CT_JOB_QUEUED,   /* waits; holds nothing */
+	CT_JOB_STARTING, /* holds GPUs, cold start or resume in progress */
+	CT_JOB_RUNNING,
+	CT_JOB_PAUSED, /* holds GPUs, a blocking switch or migration in progress */
+	CT_JOB_FINISHED,
+	CT_JOB_FAILED,   /* killed, with a reason */
+	CT_JOB_REJECTED, /* can never run here, with a reason */
+	CT_JOB_STATES
+};
+const char *ct_job_state_name(enum ct_job_state s);
+
+/* Where a job's time went; the six add up to finish - submission. */
+enum ct_phase {
+	CT_PHASE_QUEUE,
+	CT_PHASE_PROFILE, /* in a policy's profiling pool */
+	CT_PHASE_START,   /* cold start, resume */
+	CT_PHASE_RUN,
+	CT_PHASE_PAUSE,  /* blocking migration */
+	CT_PHASE_SWITCH, /* blocking configuration switch */
+	CT_PHASES
+};
+const char *ct_phase_name(enum ct_phase p);
+
+enum ct_reason {
+	CT_REASON_NONE,
+	CT_REASON_PARTITION,         /* names a partition the cluster does not have */
+	CT_REASON_GPU_TYPE,          /* names a GPU type its partition does not have */
+	CT_REASON_CLUSTER_TOO_SMALL, /* more GPUs than the cluster has */
+	CT_REASON_PARTITION_TOO_SMALL,
+	CT_REASON_GPU_MEMORY, /* more memory than any of its GPUs */
+	CT_REASON_CPU,        /* more CPU than the nodes could give it */
+	CT_REASON_HOST_MEMORY,
+	CT_REASON_PLACEMENT, /* the policy's placement rule can never hold it */
+	CT_REASON_NODE_FAILURE,
+	CT_REASON_KILLED,
+	CT_REASONS
+};
+const char *ct_reason_name(enum ct_reason r); /* short name, for columns */
+const char *ct_reason_text(enum ct_reason r); /* for people */
+
+/* What happened to a job; index = job. All times in microseconds. */
+struct ct_outcome {
+	uint8_t state;                                              /* enum ct_job_state */
+	uint8_t reason;                                             /* enum ct_reason */
+	uint16_t n_switches, n_migrations, n_preemptions, n_starts; /* saturating */
+	uint32_t place, n_place;                                    /* last placement: ranges in ct_world_places() */
+	ct_time start_us;                                           /* first time on GPUs, -1 = never */
+	ct_time finish_us;                                          /* -1 = not ended */
+	ct_time phase_us[CT_PHASES];
+	double gpu_s;  /* GPU-seconds held (share counted) */
+	double work_s; /* solo seconds of work done and kept */
+	double lost_s; /* solo seconds of work done and lost to failures */
+};
+
+/* One thing that happened; told to the observer and, if wanted, recorded. */
+enum ct_event_kind {
+	CT_DID_SUBMIT,
+	CT_DID_REJECT,
+	CT_DID_START, /* got its GPUs */
+	CT_DID_RUN,   /* transition over, makes progress */
+	CT_DID_FINISH,
+	CT_DID_FAIL,
+	CT_DID_PREEMPT, /* gave its GPUs back, queued again */
+	CT_DID_SWITCH,
+	CT_DID_MIGRATE,
+	CT_DID_NODE_DOWN,
+	CT_DID_NODE_UP,
+	CT_DID_WAKE,
+	CT_EVENT_KINDS
+};
+const char *ct_event_kind_name(enum ct_event_kind k);
+struct ct_happening {
+	ct_time time;
+	uint32_t subject; /* job, or node for NODE_* */
+	uint16_t kind;    /* enum ct_event_kind */
+	uint16_t config;  /* of the job, after the event */
+};
+
+/* Called after the world's own state is consistent again. `slots` are the GPUs
+ * the job held before (FINISH, FAIL, PREEMPT), took (START) or holds (others);
+ * for MIGRATE it is called twice, with PREEMPT-like old slots under
+ * CT_DID_MIGRATE first and the new ones second. The slots are valid during the
+ * call only. May not use verbs. */
+typedef void ct_observer(void *ctx, const struct ct_happening *h, const struct ct_slot *slots, uint32_t n_slots);
+
+struct ct_world_spec {
+	const struct ct_workload *work; /* sealed; outlives the world */
+	struct ct_cluster_spec cluster;
+	const struct ct_contention *contention;        /* NULL: sharing costs nothing */
+	const struct ct_family *const *families;       /* per job, entries may be NULL; NULL: none */
+	const struct ct_transition_table *transitions; /* NULL: all cost nothing */
+	uint64_t seed;
+	uint32_t residents;       /* jobs a GPU may hold beyond a plain sum of shares <= 1000; >= 1 */
+	uint32_t gpu_reserve_mib; /* GPU memory no job may use when GPUs are shared */
+	ct_time warmup_us;        /* measurement window [warmup, until), since the first submission */
+	ct_time until_us;         /* CT_NEVER: drain */
+	bool censor;              /* stop at until_us, not when the window's jobs have ended */
+	double attain_floor;      /* a job attains when solo time / time since start >= this */
+	ct_time series_us;        /* bin of the time series; 0 = from the trace's span */
+	bool record_events;
+	ct_observer *observer; /* may be NULL */
+	void *observer_ctx;
+};
+
+struct ct_world;
+
+/* CT_ECONFIG for a cluster or option that cannot be. */
+struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *err);
+void ct_world_free(struct ct_world *w);
+
+/* Handles every event of the next instant, classes finish to timer. False: the
+ * run is over (nothing pending, the window done, or ct_world_stop()). */
+bool ct_world_advance(struct ct_world *w);
+/* Did a job arrive or end, a node change or a wake-up fall due at this instant? */
+bool ct_world_changed(const struct ct_world *w);
+ct_time ct_world_now(const struct ct_world *w);
+/* Time of the next pending event, CT_NEVER if none. */
+ct_time ct_world_next(const struct ct_world *w);
+/* End the run after this instant; the result is partial and says so. */
+void ct_world_stop(struct ct_world *w);
+bool ct_world_stopped(const struct ct_world *w);
+/* Events handled so far. */
+uint64_t ct_world_events(const struct ct_world *w);
+const struct ct_where *ct_world_where(const struct ct_world *w);
+
+/* ---- verbs; CT_EPOLICY with the reason when the world refuses, nothing changed.
+ * Times in messages are simulated seconds. */
+
+/* Start a queued job on `n` distinct GPUs. */
+int ct_world_start(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
+		   struct ct_err *err);
+/* Start it on its share (num_gpus x gpu_milli) of a node taken as a divisible pool. */
+int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint32_t node, struct ct_err *err);
+/* Back into the queue, progress kept; starting again costs a resume. */
+int ct_world_preempt(struct ct_world *w, uint32_t job, struct ct_err *err);
+/* To other GPUs (some may be the same), at the price of a migration. */
+int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
+		     struct ct_err *err);
+/* Another configuration on the same GPUs, at the price of a switch. */
+int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, struct ct_err *err);
+/* End a queued or running job as failed. */
+int ct_world_fail(struct ct_world *w, uint32_t job, enum ct_reason reason, struct ct_err *err);
+/* Refuse a queued job for good. */
+int ct_world_reject(struct ct_world *w, uint32_t job, enum ct_reason reason, struct ct_err *err);
+/* Make ct_world_changed() true at `t` > now. Several calls for one instant are one. */
+int ct_world_wake(struct ct_world *w, ct_time t, struct ct_err *err);
+/* A node goes down or up at `t` >= now. Jobs on it lose what they did since they
+ * last started and are queued again. */
+int ct_world_plan_node(struct ct_world *w, ct_time t, uint32_t node, bool up, struct ct_err *err);
+
+/* ---- what can be read */
+const struct ct_world_spec *ct_world_spec_of(const struct ct_world *w);
+const struct ct_cluster *ct_world_cluster(const struct ct_world *w);
+const struct ct_outcome *ct_world_outcomes(const struct ct_world *w); /* index = job */
+enum ct_job_state ct_world_job_state(const struct ct_world *w, uint32_t job);
+/* The GPUs a job holds; NULL and 0 when none (or a pool share). */
+const struct ct_slot *ct_world_job_slots(const struct ct_world *w, uint32_t job, uint32_t *n);
+uint32_t ct_world_job_config(const struct ct_world *w, uint32_t job);
+/* Solo work still to do at this instant, in microseconds. The truth: for oracles. */
+double ct_world_job_remaining_us(const struct ct_world *w, uint32_t job);
+/* Present speed, 0 unless running (or switching without a block). The truth. */
+double ct_world_job_rate(const struct ct_world *w, uint32_t job);
+/* Partition and GPU type of a job as cluster indexes, CT_NONE = any / unknown. */
+uint32_t ct_world_job_partition(const struct ct_world *w, uint32_t job);
+uint32_t ct_world_job_type(const struct ct_world *w, uint32_t job);
+
+/* Placements, [first, last] GPU number pairs, see ct_outcome.place. */
+const uint32_t *ct_world_places(const struct ct_world *w);
+const struct ct_happening *ct_world_happenings(const struct ct_world *w, size_t *n);
+
+/* Counts and integrals over the measurement window. */
+struct ct_account {
+	uint64_t submitted, finished, failed, rejected, left; /* whole run */
+	ct_time first_submit, last_submit, last_finish;       /* CT_NEVER / -1 when none */
+	ct_time window_start, window_end;
+	double capacity_gpu_s;                /* GPUs x window */
+	double held_gpu_s;                    /* allocated, a GPU counted at most once */
+	double sm_gpu_s;                      /* SM-active; NaN when no job's activity is known */
+	double mem_mib_s, capacity_mem_mib_s; /* GPU memory; capacity 0 = unknown */
+	double work_gpu_s;                    /* useful work: solo seconds x GPUs done in the window */
+	double lost_gpu_s;
+	double queue_s;                 /* integral of the queue's length */
+	double idle_while_queued_gpu_s; /* idle GPU time while at least one job waited: fragmentation and blocking */
+	uint64_t n_transitions[CT_TRANSITION_KINDS];
+	double transition_s[CT_TRANSITION_KINDS];
+};
+void ct_world_account(const struct ct_world *w, struct ct_account *out);
+
+/* The time series: one row a bin, means over the bin. */
+struct ct_series {
+	ct_time bin_us, start_us; /* row i covers start + i * bin ... */
+	size_t n;
+	const double *held_gpus, *sm_gpus, *queued_jobs, *running_jobs, *queued_gpus, *gpu_mem_mib;
+};
+void ct_world_series(const struct ct_world *w, struct ct_series *out);
+
+/* The end: closes the accounts and checks conservation. submitted = finished +
+ * failed + rejected + left; GPU time held by jobs = GPU time taken from the
+ * cluster, exactly; every finished job did exactly its work. Otherwise an error
+ * that names the job: a defect of ours, not of the input. */
+int ct_world_finish(struct ct_world *w, struct ct_err *err);
+
+#endif

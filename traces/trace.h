@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* trace.h - any supported trace file in, one canonical workload out.
+ *
+ * A reader is one file of this folder and one row of the table in trace.c. The
+ * generic reader takes a CSV whose header names the columns in any order, under
+ * their canonical names or known aliases; the canonical HDF5 form replays to
+ * identical results. */
+#ifndef CT_TRACES_TRACE_H
+#define CT_TRACES_TRACE_H
+
+#include "sim/err.h"
+#include "sim/workload.h"
+
+enum ct_bad_row { CT_BAD_ROW_REFUSE, CT_BAD_ROW_DROP };
+
+struct ct_column_map { /* `canonical` is called `name` in this file */
+	const char *canonical, *name;
+};
+
+struct ct_trace_options {
+	const char *format; /* reader's name, or NULL / "auto": from the content */
+	enum ct_bad_row on_bad_row;
+	const struct ct_column_map *columns;
+	size_t n_columns;
+	int shift_to_zero; /* subtract the first submission from all times */
+	/* Called now and then with bytes read and bytes in all (0 = unknown); may be NULL. */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+};
+
+/* CT_ETRACE with every error of the file (file:line:column), CT_EIO when it cannot
+ * be read; *out is untouched on error. The workload is sealed. */
+int ct_trace_read(const char *path, const struct ct_trace_options *o, struct ct_workload **out, struct ct_err *err);
+
+struct ct_trace_format {
+	const char *name, *summary;
+	/* Does the beginning of the file (already inflated) look like this format? */
+	int (*recognise)(const char *head, size_t n);
+	int (*read)(const char *path, const struct ct_trace_options *o, struct ct_workload *w, struct ct_err *err);
+};
+const struct ct_trace_format *ct_trace_format_at(size_t i); /* NULL past the end */
+
+/* Canonical HDF5: /jobs with one data set a column, attribute format =
+ * "cotenant-trace". Written through a temporary name. */
+int ct_trace_write_h5(const struct ct_workload *w, const char *path, struct ct_err *err);
+int ct_trace_write_csv(const struct ct_workload *w, const char *path, struct ct_err *err);
+
+/* One line of the documented columns: canonical name, aliases, unit, meaning. */
+struct ct_trace_column {
+	const char *name, *aliases, *unit, *meaning;
+	int required;
+};
+const struct ct_trace_column *ct_trace_column_at(size_t i); /* NULL past the end */
+
+#endif
