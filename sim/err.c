@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Appends one message; a message that no longer fits is counted, not cut. */
-static void append(struct ct_err *e, const struct ct_loc *at, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void append(struct ct_err *e, const struct ct_loc *at, const char *fmt,
+							 va_list ap)
 {
 	char line[1024];
 	size_t n = 0;
