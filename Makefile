@@ -53,7 +53,7 @@ TEST_SRC := $(wildcard tests/oracle/test_*.c tests/unit/test_*.c)
 HELP_SRC := $(filter-out $(TEST_SRC),$(wildcard tests/oracle/*.c tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
-CLI_TEST := $(wildcard tests/cli/*.sh)
+SCRIPT_TEST := $(wildcard tests/oracle/*.sh tests/cli/*.sh)
 SOURCES  := $(LIB_SRC) $(TEST_SRC) $(HELP_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(PLUGINS) experiments/main.c
 
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
@@ -63,7 +63,8 @@ TEST     := $(TEST_SRC:%.c=$(B)/%)
 FUZZ     := $(FUZZ_SRC:%.c=$(B)/%)
 REPLAY   := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/tests/fuzz/replay_%)
 BENCH    := $(BENCH_SRC:%.c=$(B)/%)
-TESTS    ?= $(TEST) $(REPLAY) $(CLI_TEST)
+# The long ones first.
+TESTS    ?= $(filter tests/oracle/%,$(SCRIPT_TEST)) $(TEST) $(REPLAY) $(filter tests/cli/%,$(SCRIPT_TEST))
 # A sub-make shares the job slots of its parent, or gets JOBS of its own.
 SUBMAKE   = +$(MAKE) --no-print-directory $(if $(filter -j% --jobs%,$(MAKEFLAGS)),,-j$(JOBS))
 
@@ -157,7 +158,7 @@ fuzz: ## every fuzz target for FUZZ_TIME seconds (30), two at a time
 fuzz-build: $(FUZZ)
 oracle: ## only the tests against theory, brute force and other engines
 	@sh tests/house/packages.sh build test
-	$(SUBMAKE) TESTS='$(filter $(B)/tests/oracle/%,$(TEST))' test-run
+	$(SUBMAKE) TESTS='$(filter $(B)/tests/oracle/%,$(TEST)) $(filter tests/oracle/%,$(SCRIPT_TEST))' test-run
 bench: ## speed: ratios and CPU seconds, as published in the README
 	@sh tests/house/packages.sh build
 	$(SUBMAKE) bench-build

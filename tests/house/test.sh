@@ -8,8 +8,8 @@
 # A cmocka program counts each of its tests; it must end with cmocka's summary, so
 # that one that stops half-way is seen. A script (*.sh) and a fuzz replay count as
 # one: exit 0 passed, 77 skipped, anything else failed; a script may count for
-# itself with a last line "N passed, N failed[, N skipped]". Whatever runs longer
-# than TEST_TIMEOUT seconds (60) is killed and counts as failed.
+# itself with a last line "[NAME: ]N [checks ]passed, N failed[, N skipped]".
+# Whatever runs longer than TEST_TIMEOUT seconds (60) is killed and has failed.
 #
 # Tests start in the project's root with COTENANT (the program), PLUGIN_DIR (tree
 # of the plug-ins built from scheduler/example and tests/unit/plugins), TMPDIR (empty,
@@ -58,7 +58,10 @@ count() {
 	match($0, /\[  PASSED  \] [0-9]+ test\(s\)/) { p += substr($0, RSTART + 13) }
 	match($0, /\[  FAILED  \] [0-9]+ test\(s\)/) { f += substr($0, RSTART + 13) }
 	match($0, /\[  SKIPPED \] [0-9]+ test\(s\)/) { s += substr($0, RSTART + 13) }
-	/^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ { began++; ended++; p += $1; f += $3; s += $5 }
+	/^([a-z_]+: )?[0-9]+ [a-z ]*passed, [0-9]+ failed(, [0-9]+ [a-z ]*skipped)?$/ {
+		began++; ended++; sub(/^[a-z_]+: /, ""); gsub(/[a-z ]+/, " "); split($0, n, ",")
+		p += n[1]; f += n[2]; s += n[3]
+	}
 	END { if (began && began == ended) print p + 0, f + 0, s + 0 }' "$1"
 }
 
