@@ -162,8 +162,9 @@ oracle: ## only the tests against theory, brute force and other engines
 bench: ## speed: ratios and CPU seconds, as published in the README
 	@sh tests/house/packages.sh build
 	$(SUBMAKE) bench-build
-	@for s in $(wildcard tests/bench/*.sh); do COTENANT=$(abspath $(PROGRAM)) BENCH_DIR=$(abspath $(B))/tests/bench \
-	  bash $$s || exit 1; done
+	@for t in $(filter $(B)/tests/bench/bench_%,$(BENCH)) $(wildcard tests/bench/*.sh); do \
+	  case $$t in *.sh) set -- bash $$t ;; *) set -- $$t ;; esac; \
+	  COTENANT=$(abspath $(PROGRAM)) BENCH_DIR=$(abspath $(B))/tests/bench "$$@" || exit 1; done
 bench-build: $(PROGRAM) $(BENCH)
 everything: $(PROGRAM) $(PLUG) $(TEST) $(REPLAY) $(BENCH)
 format: ## clang-format, in place
