@@ -63,7 +63,7 @@ size_t ct_progress_line(const char *what, const char *unit, uint64_t done, uint6
 {
 	double share = total ? (double)done / (double)total : 0;
 	double rate = elapsed_s > 0 ? (double)done / elapsed_s : 0;
-	char bar[BAR + 1], a[16], b[16], r[16], left[16];
+	char bar[BAR + 1], a[16], b[16], r[16], left[24];
 	int k;
 
 	share = share > 1 ? 1 : share;
