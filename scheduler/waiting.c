@@ -74,7 +74,7 @@ bool ct_room_holds(const struct ct_room *r, const struct ct_demand *d)
 	       d->mem_mib <= r->mem_mib;
 }
 
-static struct summary leaf_of(const struct ct_class *c)
+static struct summary leaf_of(const struct ct_waiting_class *c)
 {
 	const struct ct_demand *d = &c->demand;
 
@@ -95,7 +95,7 @@ static struct summary both(const struct summary *a, const struct summary *b)
 	return s;
 }
 
-static void index_update(struct ct_waiting *w, const struct ct_class *c)
+static void index_update(struct ct_waiting *w, const struct ct_waiting_class *c)
 {
 	struct ct_waiting_index *x = &w->index[c->demand.partition];
 	uint32_t i = x->cap + c->slot;
@@ -156,7 +156,7 @@ static uint32_t class_new(struct ct_waiting *w, const struct ct_demand *d)
 	if (x->n == x->cap)
 		index_grow(w, x);
 	CT_GROW(w->class, w->cap_classes, w->n_classes + 1);
-	w->class[id] = (struct ct_class){ .demand = *d, .first_job = CT_NO_JOB, .first_key = INT64_MAX, .slot = x->n };
+	w->class[id] = (struct ct_waiting_class){ .demand = *d, .first_job = CT_NO_JOB, .first_key = INT64_MAX, .slot = x->n };
 	w->n_classes++;
 	x->class[x->n++] = id;
 	return id;
@@ -188,7 +188,7 @@ static void places_reach(struct ct_waiting *w, uint32_t job)
 
 void ct_waiting_add(struct ct_waiting *w, uint32_t class, uint32_t job, int64_t key, int64_t value)
 {
-	struct ct_class *c = &w->class[class];
+	struct ct_waiting_class *c = &w->class[class];
 
 	places_reach(w, job);
 	CT_CHECK(NULL, !w->place[job].present, "job %u waits twice", job);
@@ -210,7 +210,7 @@ bool ct_waiting_has(const struct ct_waiting *w, uint32_t job)
 bool ct_waiting_remove(struct ct_waiting *w, uint32_t job)
 {
 	const struct ct_tree_item *first;
-	struct ct_class *c;
+	struct ct_waiting_class *c;
 
 	if (!ct_waiting_has(w, job))
 		return false;

@@ -52,7 +52,7 @@ struct ct_room {
 extern const struct ct_room ct_room_unlimited;
 bool ct_room_holds(const struct ct_room *r, const struct ct_demand *d);
 
-struct ct_class {
+struct ct_waiting_class {
 	struct ct_demand demand;
 	uint32_t tree, n_jobs;
 	uint32_t first_job; /* CT_NO_JOB when empty */
@@ -67,7 +67,7 @@ struct ct_waiting_place;
 
 struct ct_waiting {
 	struct ct_tree_pool pool;
-	struct ct_class *class;
+	struct ct_waiting_class *class;
 	size_t n_classes, cap_classes;
 	struct ct_waiting_entry *table; /* uthash: demand -> class */
 	struct ct_waiting_index *index; /* a partition */
