@@ -12,11 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct ct_candidate { /* the first job of a class that may still fit */
-	int64_t key;
-	uint32_t job, class;
-};
-
 static void find_groups(struct ct_queueing *q, const struct ct_view *v)
 {
 	for (uint32_t i = 0; i < q->n_parts; i++) {
@@ -284,7 +279,7 @@ static struct ct_candidate candidate_of(const struct ct_queueing *q, uint32_t cl
 	return (struct ct_candidate){ c->first_key, c->first_job, class };
 }
 
-static uint32_t earliest(const struct ct_candidate *c, uint32_t n)
+uint32_t ct_candidate_earliest(const struct ct_candidate *c, uint32_t n)
 {
 	uint32_t best = 0;
 
@@ -294,18 +289,25 @@ static uint32_t earliest(const struct ct_candidate *c, uint32_t n)
 	return best;
 }
 
+uint32_t ct_queueing_candidates(struct ct_queueing *q, uint32_t partition, const struct ct_room *room)
+{
+	uint32_t n, *class = ct_waiting_match(&q->waiting, partition, room, &n);
+
+	CT_GROW(q->candidate, q->cap_candidates, (size_t)n + 1);
+	for (uint32_t i = 0; i < n; i++)
+		q->candidate[i] = candidate_of(q, class[i]);
+	return n;
+}
+
 /* Greedy scan of the whole queue: the candidates are the first jobs of the classes
  * that fitted last time they were asked. */
 static int skip_pass(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t partition)
 {
 	struct ct_room room = ct_queueing_room(q, v, partition);
-	uint32_t n, *class = ct_waiting_match(&q->waiting, partition, &room, &n);
+	uint32_t n = ct_queueing_candidates(q, partition, &room);
 
-	CT_GROW(q->candidate, q->cap_candidates, n);
-	for (uint32_t i = 0; i < n; i++)
-		q->candidate[i] = candidate_of(q, class[i]);
 	while (n > 0) {
-		uint32_t i = earliest(q->candidate, n);
+		uint32_t i = ct_candidate_earliest(q->candidate, n);
 		struct ct_candidate *c = &q->candidate[i];
 		const struct ct_demand *d = &q->waiting.class[c->class].demand;
 		enum ct_start_result r = CT_DOES_NOT_FIT;

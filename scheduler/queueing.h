@@ -34,6 +34,11 @@ struct ct_queue_part { /* of a partition */
 	uint32_t fresh;            /* jobs were added since the last pass */
 };
 
+struct ct_candidate { /* the next job of a class in a pass */
+	int64_t key;
+	uint32_t job, class;
+};
+
 struct ct_queueing {
 	/* options */
 	int placement; /* enum ct_place_rule */
@@ -100,6 +105,10 @@ struct ct_room ct_queueing_room(const struct ct_queueing *q, const struct ct_vie
 /* False: a job of that demand cannot fit now (cheaper than host->place). */
 bool ct_queueing_may_fit(const struct ct_queueing *q, const struct ct_view *v, const struct ct_room *room,
 			 const struct ct_demand *d);
+/* Fills q->candidate with the first jobs of the classes within `room`; their number. */
+uint32_t ct_queueing_candidates(struct ct_queueing *q, uint32_t partition, const struct ct_room *room);
+/* Index of the earliest of n > 0 candidates. */
+uint32_t ct_candidate_earliest(const struct ct_candidate *c, uint32_t n);
 /* Starts a waiting job where the rule puts it, and takes it from the list. */
 enum ct_start_result ct_queueing_start(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p,
 				       uint32_t job);
