@@ -6,11 +6,15 @@ prints job_id,start,finish (seconds, six decimals) for every job in order of sub
 
 Policies: fifo, firstfit, sjf, easy (true run times). Shares no code with the simulator: a binary
 heap of completions, a plain list as queue, Python integers as microseconds. At each instant all
-completions come first, then all arrivals, then one pass over the queue."""
+completions come first, then all arrivals, then one pass over the queue.
+
+'reference.py generate JOBS SEED LOAD NODESxGPUS WHOLE' writes a job file: sizes 1/2/4/8/16, log-normal
+durations, Poisson arrivals; times in whole seconds (many ties) when WHOLE is 1, else in microseconds."""
 import bisect
 import csv
 import gzip
 import heapq
+import random
 import sys
 from decimal import Decimal
 
@@ -38,6 +42,9 @@ class Count:
     def give(self, n):
         self.free += n
 
+    def full(self):
+        return self.free == 0
+
 
 class Pack:
     """One node, fewest free GPUs that still fit, lowest index on ties; larger jobs: whole free nodes."""
@@ -62,6 +69,9 @@ class Pack:
     def give(self, plan):
         for i, g in plan:
             self.free[i] += g
+
+    def full(self):
+        return not any(self.free)
 
 
 def easy(queue, jobs, now, place, running, start):
@@ -127,7 +137,14 @@ def simulate(jobs, nodes, gpus, policy, rule):
         if policy == "easy":
             easy(queue, jobs, now, place, running, start_counted)
         elif policy == "firstfit":
-            queue = [j for j in queue if not try_start(j)]
+            kept = []
+            for at, j in enumerate(queue):
+                if place.full():
+                    kept += queue[at:]
+                    break
+                if not try_start(j):
+                    kept.append(j)
+            queue = kept
         else:
             while queue and try_start(queue[0]):
                 queue.pop(0)
@@ -136,7 +153,25 @@ def simulate(jobs, nodes, gpus, policy, rule):
     return begin, finish
 
 
+def generate(n, seed, load, gpus, whole):
+    draw = random.Random(seed)
+    jobs = []
+    for _ in range(n):
+        size = draw.choices((1, 2, 4, 8, 16), (70, 10, 10, 8, 2))[0]
+        jobs.append((size, max(1, round(draw.lognormvariate(6.4, 1.8) * 1000000))))
+    gap = sum(size * us for size, us in jobs) / (load * gpus * n)
+    unit, t = 1000000 if whole else 1, 0.0
+    print("job_id,submit_time,num_gpus,duration")
+    for i, (size, us) in enumerate(jobs):
+        t += draw.expovariate(1 / gap)
+        at, us = int(t) // unit * unit, max(unit, us // unit * unit)
+        print("j%d,%d.%06d,%d,%d.%06d" % (i, at // 10**6, at % 10**6, size, us // 10**6, us % 10**6))
+
+
 def main():
+    if sys.argv[1:2] == ["generate"] and len(sys.argv) == 7:
+        nodes, gpus = (int(x) for x in sys.argv[5].split("x"))
+        return generate(int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]), nodes * gpus, sys.argv[6] == "1")
     args = [a for a in sys.argv[1:] if not a.startswith("--")]
     if len(args) < 3:
         raise SystemExit(__doc__)
