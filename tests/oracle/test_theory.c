@@ -27,7 +27,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WARM = 1500, TAIL = 500, REPLICATIONS = 40 };
+enum { WARM = 1500, TAIL = 500, REPLICATIONS = 50 };
 
 /* Service times have mean 1 "unit" of 100 simulated seconds: far above the
  * microsecond to which every time is rounded. */
@@ -42,7 +42,8 @@ static const double HYPER_P = 0.25, HYPER_LONG = 2.5, HYPER_SHORT = 0.5;
 
 struct model {
 	const char *name;
-	double lambda; /* arrivals per unit; the mean service is one unit */
+	uint32_t number; /* of its random streams: no two models share draws */
+	double lambda;   /* arrivals per unit; the mean service is one unit */
 	enum service service;
 	uint32_t servers;
 	double speed;  /* of the GPUs; durations are scaled so that the mean service stays one unit */
@@ -75,8 +76,8 @@ static struct ct_workload *make_jobs(const struct model *m, uint64_t seed)
 	struct ct_err err = { 0 };
 	double t = 0;
 
-	ct_stream_init(&arrivals, seed, CT_RANDOM_TEST, 0);
-	ct_stream_init(&services, seed, CT_RANDOM_TEST, 1);
+	ct_stream_init(&arrivals, seed, CT_RANDOM_TEST, 2 * m->number);
+	ct_stream_init(&services, seed, CT_RANDOM_TEST, 2 * m->number + 1);
 	for (size_t i = 0; i < WARM + m->n + TAIL; i++) {
 		struct ct_job job = CT_JOB_INIT;
 		char id[32];
@@ -253,7 +254,7 @@ static double two_residents(double lambda, double f)
 
 static void mm1(void **state)
 {
-	const struct model m = { "M/M/1, rho 0.7, fifo: wait", 0.7, EXPONENTIAL, 1, 1, 0, "fifo", NULL, 8000, 1 };
+	const struct model m = { "M/M/1, rho 0.7, fifo: wait", 1, 0.7, EXPONENTIAL, 1, 1, 0, "fifo", NULL, 8000, 1 };
 
 	(void)state;
 	judge(&m, 0.7 / (1 - 0.7));
@@ -261,7 +262,7 @@ static void mm1(void **state)
 
 static void mmc(void **state)
 {
-	const struct model m = { "M/M/5, rho 0.8, fifo: wait", 4.0, EXPONENTIAL, 5, 1, 0, "fifo", NULL, 8000, 1 };
+	const struct model m = { "M/M/5, rho 0.8, fifo: wait", 2, 4.0, EXPONENTIAL, 5, 1, 0, "fifo", NULL, 16000, 1 };
 
 	(void)state;
 	judge(&m, erlang_c(4.0, 5) / (5 - 4.0));
@@ -269,7 +270,7 @@ static void mmc(void **state)
 
 static void md1_on_a_fast_gpu(void **state)
 {
-	const struct model m = { "M/D/1, rho 0.7, speed 2: wait", 0.7, CONSTANT, 1, 2, 0, "fifo", NULL, 5000, 1 };
+	const struct model m = { "M/D/1, rho 0.7, speed 2: wait", 3, 0.7, CONSTANT, 1, 2, 0, "fifo", NULL, 5000, 1 };
 
 	(void)state;
 	judge(&m, pollaczek(0.7, 1));
@@ -277,7 +278,9 @@ static void md1_on_a_fast_gpu(void **state)
 
 static void mg1_log_normal(void **state)
 {
-	const struct model m = { "M/G/1 log-normal, rho 0.6: wait", 0.6, LOG_NORMAL, 1, 1, 0, "fifo", NULL, 10000, 1 };
+	const struct model m = {
+		"M/G/1 log-normal, rho 0.6: wait", 4, 0.6, LOG_NORMAL, 1, 1, 0, "fifo", NULL, 10000, 1
+	};
 
 	(void)state;
 	judge(&m, pollaczek(0.6, exp(LOG_SIGMA * LOG_SIGMA)));
@@ -286,7 +289,7 @@ static void mg1_log_normal(void **state)
 static void mg1_hyper_exponential(void **state)
 {
 	const struct model m = {
-		"M/G/1 hyper-exponential, rho 0.6", 0.6, HYPER_EXPONENTIAL, 1, 1, 0, "fifo", NULL, 8000, 1
+		"M/G/1 hyper-exponential, rho 0.6", 5, 0.6, HYPER_EXPONENTIAL, 1, 1, 0, "fifo", NULL, 8000, 1
 	};
 	double second = 2 * (HYPER_P * HYPER_LONG * HYPER_LONG + (1 - HYPER_P) * HYPER_SHORT * HYPER_SHORT);
 
@@ -296,7 +299,7 @@ static void mg1_hyper_exponential(void **state)
 
 static void sjf(void **state)
 {
-	const struct model m = { "M/M/1, rho 0.7, sjf: wait", 0.7, EXPONENTIAL, 1, 1, 0, "sjf", NULL, 8000, 1 };
+	const struct model m = { "M/M/1, rho 0.7, sjf: wait", 6, 0.7, EXPONENTIAL, 1, 1, 0, "sjf", NULL, 8000, 1 };
 
 	(void)state;
 	judge(&m, sjf_wait(0.7));
@@ -304,7 +307,7 @@ static void sjf(void **state)
 
 static void srpt(void **state)
 {
-	const struct model m = { "M/M/1, rho 0.8, srtf: time", 0.8, EXPONENTIAL, 1, 1, 0, "srtf", NULL, 6000, 0 };
+	const struct model m = { "M/M/1, rho 0.8, srtf: time", 7, 0.8, EXPONENTIAL, 1, 1, 0, "srtf", NULL, 6000, 0 };
 
 	(void)state;
 	judge(&m, srpt_mean(0.8));
@@ -315,7 +318,7 @@ static const char *const TWO[] = { "residents=2", NULL };
 static void residents_without_gain(void **state)
 {
 	const struct model m = {
-		"two residents, f 0.5, lambda 0.7", 0.7, EXPONENTIAL, 1, 1, 0.5, "fifo", TWO, 8000, 0
+		"two residents, f 0.5, lambda 0.7", 8, 0.7, EXPONENTIAL, 1, 1, 0.5, "fifo", TWO, 8000, 0
 	};
 
 	(void)state;
@@ -326,7 +329,7 @@ static void residents_without_gain(void **state)
 static void residents_with_gain(void **state)
 {
 	const struct model m = {
-		"two residents, f 0.7, lambda 0.9", 0.9, EXPONENTIAL, 1, 1, 0.7, "fifo", TWO, 8000, 0
+		"two residents, f 0.7, lambda 0.9", 9, 0.9, EXPONENTIAL, 1, 1, 0.7, "fifo", TWO, 8000, 0
 	};
 
 	(void)state;
