@@ -65,7 +65,7 @@ compare() {
 	' "$1" "$3"
 }
 
-failed=0
+passed=0 failed=0
 for size in 2000:300 2000:6500 20000:6500 20000:2200; do
 	jobs=${size%:*} gpus=${size#*:}
 	gzip -dc $DATA/jct_${jobs}_${gpus}g.csv.gz >"$TMP/answers.csv" || exit 1
@@ -82,7 +82,10 @@ for size in 2000:300 2000:6500 20000:6500 20000:2200; do
 		fi
 		got=$(compare "$TMP/answers.csv" "$name" "$TMP/csv/jobs.csv")
 		case $got in
-		"$jobs 0 "*) echo "ok   $jobs jobs $gpus GPUs $name: identical JCTs, mean ${got##* }" ;;
+		"$jobs 0 "*)
+			echo "ok   $jobs jobs $gpus GPUs $name: identical JCTs, mean ${got##* }"
+			passed=$((passed + 1))
+			;;
 		*)
 			echo "FAIL $jobs jobs $gpus GPUs $name: jobs, different, mean = $got" >&2
 			failed=$((failed + 1))
@@ -90,4 +93,5 @@ for size in 2000:300 2000:6500 20000:6500 20000:2200; do
 		esac
 	done
 done
+echo "pai_sim: $passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -8,7 +8,7 @@ export LC_ALL=C
 COTENANT=${COTENANT:-build/release/cotenant}
 PYTHON=${PYTHON:-/usr/bin/python3}
 [ -x "$COTENANT" ] || { echo "no binary '$COTENANT'" >&2; exit 1; }
-"$PYTHON" -c 'import decimal, heapq' 2>/dev/null || { echo "skip reference: no '$PYTHON'"; exit 0; }
+"$PYTHON" -c 'import decimal, heapq' 2>/dev/null || { echo "skip reference: no '$PYTHON'"; exit 77; }
 TMP=$(mktemp -d) || exit 1
 trap 'rm -rf "$TMP"' EXIT
 CLUSTER=16x8 JOBS=5000
@@ -30,7 +30,7 @@ differences() {
 	' "$1" "$2"
 }
 
-failed=0
+passed=0 failed=0
 for workload in 1:0 2:1 3:1; do # seed:whole seconds
 	seed=${workload%:*}
 	"$PYTHON" tests/oracle/reference.py generate $JOBS "$seed" 1.2 $CLUSTER "${workload#*:}" >"$TMP/jobs.csv" || exit 1
@@ -46,10 +46,12 @@ for workload in 1:0 2:1 3:1; do # seed:whole seconds
 		fi
 		if [ "$got" = "$JOBS 0" ]; then
 			echo "ok   seed $seed $policy $rule: $JOBS jobs identical"
+			passed=$((passed + 1))
 		else
 			echo "FAIL seed $seed $policy $rule: jobs, different = $got" >&2
 			failed=$((failed + 1))
 		fi
 	done
 done
+echo "reference: $passed passed, $failed failed"
 [ $failed -eq 0 ]
