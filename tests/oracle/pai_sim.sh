@@ -18,13 +18,13 @@ prepare() { # prepare DIR
 	done
 	for gpus in 300 2200 6500; do
 		cat >"$1/pai_${gpus}g.yaml" <<-END
-			# $gpus GPUs as the second amount of one node whose cores are the pool
+			# one node whose GPUs are a divisible pool, and its cores
 			cluster:
 			  nodes:
 			    - name: pai
 			      count: 1
-			      gpus: $(((2322 * gpus + 50) / 100))
-			      cpu_milli: $((gpus * 1000))
+			      gpus: $gpus
+			      cpus: $(((2322 * gpus + 50) / 100))
 			policy:
 			  placement: pool
 			  on_block: skip
