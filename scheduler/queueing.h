@@ -55,6 +55,8 @@ struct ct_queueing {
 	uint32_t n_parts;
 	uint32_t *fresh; /* jobs to be admitted, in order of arrival */
 	size_t n_fresh, cap_fresh;
+	/* Told of each start and where, before anything else is placed; may be NULL. */
+	int (*started)(struct ct_queueing *q, const struct ct_view *v, uint32_t job, const struct ct_place *at);
 	struct ct_candidate *candidate; /* scratch of a pass */
 	size_t cap_candidates;
 };
@@ -109,7 +111,12 @@ bool ct_queueing_may_fit(const struct ct_queueing *q, const struct ct_view *v, c
 uint32_t ct_queueing_candidates(struct ct_queueing *q, uint32_t partition, const struct ct_room *room);
 /* Index of the earliest of n > 0 candidates. */
 uint32_t ct_candidate_earliest(const struct ct_candidate *c, uint32_t n);
-/* Starts a waiting job where the rule puts it, and takes it from the list. */
+/* Where the rule puts a job; .n = 0: it does not fit. */
+struct ct_place ct_queueing_place(const struct ct_queueing *q, const struct ct_view *v, uint32_t job);
+/* Starts a waiting job there and takes it from the list. */
+int ct_queueing_start_at(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job,
+			 const struct ct_place *at);
+/* Both. */
 enum ct_start_result ct_queueing_start(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p,
 				       uint32_t job);
 /* Starts jobs of a partition in order until one does not fit; q->part[].blocked is
