@@ -238,10 +238,9 @@ static int start_chosen(struct ct_preemptive *s, const struct ct_view *v, struct
 		if (r == CT_DOES_NOT_FIT)
 			continue;
 		CT_GROW(a->job, a->cap, a->n + 1);
-		a->job[a->n++] = (struct ct_active){ .key = key,
-						     .milli = ct_demand_milli(&d),
-						     .job = job,
-						     .gpu_type = type_held(v, job) };
+		a->job[a->n++] = (struct ct_active){
+			.key = key, .milli = ct_demand_milli(&d), .job = job, .gpu_type = type_held(v, job)
+		};
 	}
 	return 0;
 }

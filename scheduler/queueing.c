@@ -244,8 +244,8 @@ int ct_queueing_start_at(struct ct_queueing *q, const struct ct_view *v, struct 
 			 const struct ct_place *at)
 {
 	uint32_t config = ct_view_job(v, job)->default_config;
-	int rc = q->placement == CT_PLACE_POOL ? p->start_pool(p, job, config, at->node) :
-						 p->start(p, job, config, at->gpus, at->n);
+	int rc = q->placement == CT_PLACE_POOL ? p->start_pool(p, job, config, at->node)
+					       : p->start(p, job, config, at->gpus, at->n);
 
 	if (rc)
 		return rc;

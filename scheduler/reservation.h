@@ -22,8 +22,8 @@
 
 #include "scheduler/queueing.h"
 
-struct ct_ends { /* of the running jobs of a partition, by estimated end */
-	uint32_t all;      /* tree: weight = GPUs held */
+struct ct_ends {            /* of the running jobs of a partition, by estimated end */
+	uint32_t all;       /* tree: weight = GPUs held */
 	uint32_t *by_group; /* trees, index in part->group; NULL with one group */
 };
 
@@ -40,8 +40,8 @@ struct ct_shadow_node {
 	uint64_t cpu_milli, mem_mib; /* free */
 	uint32_t fits;               /* GPUs the promised job could have here */
 };
-struct ct_shadow_tally { /* over the nodes of a group */
-	uint64_t gpus;      /* sum of fits */
+struct ct_shadow_tally {     /* over the nodes of a group */
+	uint64_t gpus;       /* sum of fits */
 	uint32_t full, rest; /* nodes with at least so many as full_at, rest_at */
 	uint32_t full_at, rest_at;
 };
@@ -49,18 +49,18 @@ struct ct_shadow_tally { /* over the nodes of a group */
 struct ct_reservation {
 	struct ct_queueing *q;
 	struct ct_tree_pool pool;
-	struct ct_ends *ends;   /* a partition */
-	struct ct_end *end;     /* a job */
+	struct ct_ends *ends; /* a partition */
+	struct ct_end *end;   /* a job */
 	size_t n_end, cap_end;
-	uint8_t *shares;        /* a partition: some job of it asked for a share */
-	uint8_t *limited;       /* a partition: some node has limited CPU or memory */
-	uint32_t *gpus;         /* scratch */
+	uint8_t *shares;  /* a partition: some job of it asked for a share */
+	uint8_t *limited; /* a partition: some node has limited CPU or memory */
+	uint32_t *gpus;   /* scratch */
 	/* the present promise */
 	uint32_t partition;
 	struct ct_demand demand;
-	int counted;            /* by counts alone */
-	ct_time shadow_us;      /* INT64_MAX: nothing is promised */
-	uint64_t spare;         /* counted: GPUs beside the promised job's at that time */
+	int counted;       /* by counts alone */
+	ct_time shadow_us; /* INT64_MAX: nothing is promised */
+	uint64_t spare;    /* counted: GPUs beside the promised job's at that time */
 	struct ct_shadow_gpu *gpu;
 	struct ct_shadow_node *node;
 	struct ct_shadow_tally *tally; /* a group */
