@@ -230,6 +230,7 @@ static int start_chosen(struct ct_preemptive *s, const struct ct_view *v, struct
 	for (size_t i = 0; i < s->n_chosen; i++) {
 		uint32_t job = s->chosen[i];
 		struct ct_demand d = ct_demand_of(ct_view_job(v, job));
+		int64_t key = ct_waiting_key_of(&s->q.waiting, job);
 		enum ct_start_result r = ct_queueing_start(&s->q, v, p, job);
 
 		if (r == CT_START_FAILED)
@@ -237,9 +238,9 @@ static int start_chosen(struct ct_preemptive *s, const struct ct_view *v, struct
 		if (r == CT_DOES_NOT_FIT)
 			continue;
 		CT_GROW(a->job, a->cap, a->n + 1);
-		a->job[a->n++] = (struct ct_active){ .milli = ct_demand_milli(&d),
-						     .job = job,
-						     .gpu_type = type_held(v, job) };
+		a->job[a->n++] = (struct ct_active){
+			.key = key, .milli = ct_demand_milli(&d), .job = job, .gpu_type = type_held(v, job)
+		};
 	}
 	return 0;
 }

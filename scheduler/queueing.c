@@ -235,13 +235,31 @@ bool ct_queueing_may_fit(const struct ct_queueing *q, const struct ct_view *v, c
 	return some_node_may_hold(q, v, d);
 }
 
+struct ct_place ct_queueing_place(const struct ct_queueing *q, const struct ct_view *v, uint32_t job)
+{
+	return v->host->place(v->host->ctx, job, q->placement, (uint32_t)q->residents);
+}
+
+int ct_queueing_start_at(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job,
+			 const struct ct_place *at)
+{
+	uint32_t config = ct_view_job(v, job)->default_config;
+	int rc = q->placement == CT_PLACE_POOL ? p->start_pool(p, job, config, at->node)
+					       : p->start(p, job, config, at->gpus, at->n);
+
+	if (rc)
+		return rc;
+	ct_waiting_remove(&q->waiting, job);
+	return q->started ? q->started(q, v, job, at) : 0;
+}
+
 enum ct_start_result ct_queueing_start(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job)
 {
-	enum ct_start_result r = ct_start_anywhere(v, p, job, q->placement, (uint32_t)q->residents);
+	struct ct_place at = ct_queueing_place(q, v, job);
 
-	if (r == CT_STARTED)
-		ct_waiting_remove(&q->waiting, job);
-	return r;
+	if (at.n == 0)
+		return CT_DOES_NOT_FIT;
+	return ct_queueing_start_at(q, v, p, job, &at) ? CT_START_FAILED : CT_STARTED;
 }
 
 /* ---- passes */

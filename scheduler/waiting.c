@@ -80,8 +80,8 @@ static struct summary leaf_of(const struct ct_waiting_class *c)
 
 	if (c->n_jobs == 0)
 		return nothing;
-	return (struct summary){ c->first_key, ct_demand_milli(d), c->first_job,
-				 whole_of(d),  d->cpu_milli,       d->mem_mib };
+	return (
+	    struct summary){ c->first_key, ct_demand_milli(d), c->first_job, whole_of(d), d->cpu_milli, d->mem_mib };
 }
 
 static struct summary both(const struct summary *a, const struct summary *b)
@@ -131,8 +131,7 @@ void ct_waiting_fini(struct ct_waiting *w)
 {
 	struct ct_waiting_entry *e, *next;
 
-	HASH_ITER(hh, w->table, e, next)
-	{
+	HASH_ITER (hh, w->table, e, next) {
 		HASH_DEL(w->table, e);
 		free(e);
 	}
@@ -156,7 +155,8 @@ static uint32_t class_new(struct ct_waiting *w, const struct ct_demand *d)
 	if (x->n == x->cap)
 		index_grow(w, x);
 	CT_GROW(w->class, w->cap_classes, w->n_classes + 1);
-	w->class[id] = (struct ct_waiting_class){ .demand = *d, .first_job = CT_NO_JOB, .first_key = INT64_MAX, .slot = x->n };
+	w->class[id] =
+	    (struct ct_waiting_class){ .demand = *d, .first_job = CT_NO_JOB, .first_key = INT64_MAX, .slot = x->n };
 	w->n_classes++;
 	x->class[x->n++] = id;
 	return id;

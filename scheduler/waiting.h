@@ -57,8 +57,8 @@ struct ct_waiting_class {
 	uint32_t tree, n_jobs;
 	uint32_t first_job; /* CT_NO_JOB when empty */
 	int64_t first_key;
-	uint32_t slot;      /* in its partition's index */
-	uint32_t known;     /* for the policy: 0 at creation */
+	uint32_t slot;  /* in its partition's index */
+	uint32_t known; /* for the policy: 0 at creation */
 };
 
 struct ct_waiting_index;
