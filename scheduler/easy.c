@@ -41,7 +41,7 @@ static int init(void *state, const struct ct_view *v)
 
 static void on_submit(void *state, const struct ct_view *v, uint32_t job)
 {
-	struct ct_demand d = ct_demand_of(ct_view_job(v, job));
+	struct ct_request d = ct_request_of(ct_view_job(v, job));
 	struct easy *e = state;
 
 	ct_reservation_know(&e->r, &d);
@@ -115,7 +115,7 @@ static struct ct_candidate next_candidate(struct easy *e, const struct ct_view *
 static enum ct_start_result start_beside(struct easy *e, const struct ct_view *v, struct ct_plan *p, uint32_t job,
 					 uint32_t class)
 {
-	const struct ct_demand *d = &e->q.waiting.class[class].demand;
+	const struct ct_request *d = &e->q.waiting.class[class].demand;
 	struct ct_place at = ct_queueing_place(&e->q, v, job);
 	ct_time estimate;
 

@@ -124,7 +124,7 @@ void ct_queueing_done(struct ct_queueing *q);
 struct ct_room ct_queueing_room(const struct ct_queueing *q, const struct ct_view *v, uint32_t partition);
 /* False: a job of that demand cannot fit now (cheaper than host->place). */
 bool ct_queueing_may_fit(const struct ct_queueing *q, const struct ct_view *v, const struct ct_room *room,
-			 const struct ct_demand *d);
+			 const struct ct_request *d);
 /* Fills q->candidate with the first jobs of the classes within `room`; their number. */
 uint32_t ct_queueing_candidates(struct ct_queueing *q, uint32_t partition, const struct ct_room *room);
 /* Index of the earliest of n > 0 candidates. */

@@ -55,7 +55,7 @@ void ct_reservation_fini(struct ct_reservation *r)
 	ct_tree_pool_fini(&r->pool);
 }
 
-void ct_reservation_know(struct ct_reservation *r, const struct ct_demand *d)
+void ct_reservation_know(struct ct_reservation *r, const struct ct_request *d)
 {
 	if (d->gpu_milli != 1000)
 		r->shares[d->partition] = 1;
@@ -118,12 +118,12 @@ void ct_reservation_ended(struct ct_reservation *r, const struct ct_view *v, uin
 
 /* ---- by counts */
 
-static bool accepts(const struct ct_demand *d, uint32_t gpu_type)
+static bool accepts(const struct ct_request *d, uint32_t gpu_type)
 {
 	return d->gpu_type == CT_ANY || d->gpu_type == gpu_type;
 }
 
-static bool can_count(const struct ct_reservation *r, const struct ct_demand *d)
+static bool can_count(const struct ct_reservation *r, const struct ct_request *d)
 {
 	int limits = r->limited[d->partition];
 
@@ -136,7 +136,7 @@ static bool can_count(const struct ct_reservation *r, const struct ct_demand *d)
 
 static void make_counted(struct ct_reservation *r, const struct ct_view *v)
 {
-	const struct ct_demand *d = &r->demand;
+	const struct ct_request *d = &r->demand;
 	const struct ct_queue_part *part = &r->q->part[d->partition];
 	const struct ct_ends *e = &r->ends[d->partition];
 	const struct ct_tree_item *last;
@@ -197,13 +197,13 @@ static uint32_t count_fits(const struct ct_reservation *r, const struct ct_view 
 {
 	const struct ct_view_node *n = ct_view_node(v, node);
 	const struct ct_shadow_node *s = &r->node[node];
-	const struct ct_demand *d = &r->demand;
+	const struct ct_request *d = &r->demand;
 	uint32_t fits = 0;
 
 	if (!n->up)
 		return 0;
 	if (r->q->placement == CT_PLACE_POOL)
-		return s->free_milli >= ct_demand_milli(d) && s->cpu_milli >= d->cpu_milli && s->mem_mib >= d->mem_mib;
+		return s->free_milli >= ct_request_milli(d) && s->cpu_milli >= d->cpu_milli && s->mem_mib >= d->mem_mib;
 	for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++) {
 		const struct ct_shadow_gpu *u = &r->gpu[g];
 		bool room = u->used_milli + d->gpu_milli <= 1000 || u->n_residents < (uint32_t)r->q->residents;
@@ -278,14 +278,14 @@ static void set_thresholds(struct ct_reservation *r, const struct ct_view *v)
 }
 
 /* Gives back (sign = 1) or takes (-1) what a job has on GPUs, or on a pool's node. */
-static void play(struct ct_reservation *r, const struct ct_view *v, const struct ct_demand *d, const uint32_t *gpus,
+static void play(struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d, const uint32_t *gpus,
 		 uint32_t n, uint32_t node, int sign)
 {
 	uint64_t s = sign > 0 ? 1 : UINT64_MAX; /* +1 or -1, modulo 2^64 */
 	uint32_t k;
 
 	if (r->q->placement == CT_PLACE_POOL) {
-		r->node[node].free_milli += s * ct_demand_milli(d);
+		r->node[node].free_milli += s * ct_request_milli(d);
 		r->node[node].cpu_milli += s * d->cpu_milli;
 		r->node[node].mem_mib += s * d->mem_mib;
 		tally_node(r, v, node);
@@ -308,7 +308,7 @@ static void play(struct ct_reservation *r, const struct ct_view *v, const struct
 
 static void release(struct ct_reservation *r, const struct ct_view *v, uint32_t job)
 {
-	struct ct_demand d = ct_demand_of(ct_view_job(v, job));
+	struct ct_request d = ct_request_of(ct_view_job(v, job));
 	uint32_t n = 0, node = 0;
 
 	if (r->q->placement == CT_PLACE_POOL)
@@ -342,7 +342,7 @@ static void make_played(struct ct_reservation *r, const struct ct_view *v)
 	}
 }
 
-void ct_reservation_make(struct ct_reservation *r, const struct ct_view *v, const struct ct_demand *d)
+void ct_reservation_make(struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d)
 {
 	r->demand = *d;
 	r->partition = d->partition;
@@ -357,7 +357,7 @@ void ct_reservation_make(struct ct_reservation *r, const struct ct_view *v, cons
 
 /* ---- questions */
 
-int ct_reservation_allows_anywhere(const struct ct_reservation *r, const struct ct_view *v, const struct ct_demand *d)
+int ct_reservation_allows_anywhere(const struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d)
 {
 	(void)v;
 	if (r->shadow_us == INT64_MAX)
@@ -381,7 +381,7 @@ static uint32_t concerned(const struct ct_reservation *r, const struct ct_view *
 	return k;
 }
 
-bool ct_reservation_allows(struct ct_reservation *r, const struct ct_view *v, const struct ct_demand *d,
+bool ct_reservation_allows(struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d,
 			   const struct ct_place *at)
 {
 	bool ok;
@@ -396,7 +396,7 @@ bool ct_reservation_allows(struct ct_reservation *r, const struct ct_view *v, co
 	return ok;
 }
 
-void ct_reservation_take(struct ct_reservation *r, const struct ct_view *v, const struct ct_demand *d,
+void ct_reservation_take(struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d,
 			 const struct ct_place *at)
 {
 	if (r->shadow_us == INT64_MAX)

@@ -57,7 +57,7 @@ struct ct_reservation {
 	uint32_t *gpus;   /* scratch */
 	/* the present promise */
 	uint32_t partition;
-	struct ct_demand demand;
+	struct ct_request demand;
 	int counted;       /* by counts alone */
 	ct_time shadow_us; /* INT64_MAX: nothing is promised */
 	uint64_t spare;    /* counted: GPUs beside the promised job's at that time */
@@ -69,22 +69,22 @@ struct ct_reservation {
 void ct_reservation_init(struct ct_reservation *r, struct ct_queueing *q, const struct ct_view *v);
 void ct_reservation_fini(struct ct_reservation *r);
 /* A job of a class with this demand exists. */
-void ct_reservation_know(struct ct_reservation *r, const struct ct_demand *d);
+void ct_reservation_know(struct ct_reservation *r, const struct ct_request *d);
 /* A job was started there and is estimated to end then; it ended or was preempted. */
 void ct_reservation_started(struct ct_reservation *r, const struct ct_view *v, uint32_t job, ct_time end_us,
 			    const struct ct_place *at);
 void ct_reservation_ended(struct ct_reservation *r, const struct ct_view *v, uint32_t job);
 
 /* Promises the cluster to a job with demand `d` that does not fit now. */
-void ct_reservation_make(struct ct_reservation *r, const struct ct_view *v, const struct ct_demand *d);
+void ct_reservation_make(struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d);
 /* May a job of demand `d` that outlives the shadow time start? 1, 0, or -1: that
  * depends on where (ask ct_reservation_allows). */
-int ct_reservation_allows_anywhere(const struct ct_reservation *r, const struct ct_view *v, const struct ct_demand *d);
+int ct_reservation_allows_anywhere(const struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d);
 /* May one start here? */
-bool ct_reservation_allows(struct ct_reservation *r, const struct ct_view *v, const struct ct_demand *d,
+bool ct_reservation_allows(struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d,
 			   const struct ct_place *at);
 /* One does. Call before it starts. */
-void ct_reservation_take(struct ct_reservation *r, const struct ct_view *v, const struct ct_demand *d,
+void ct_reservation_take(struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d,
 			 const struct ct_place *at);
 
 #endif
