@@ -25,6 +25,26 @@ static void print_window(const struct ct_config *c, const struct ct_account *a, 
 		c->sim.censor ? "cut off at its end" : "followed to their end");
 }
 
+/* Words of `text` from column `left` on, in lines of at most WIDTH columns. */
+enum { WIDTH = 100, LEFT = 43 };
+static void print_wrapped(const char *text, FILE *to)
+{
+	size_t at = LEFT;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (at > LEFT && at + 1 + n > WIDTH) {
+			fprintf(to, "\n%*s", LEFT, "");
+			at = LEFT;
+		}
+		fprintf(to, "%s%.*s", at > LEFT ? " " : "", (int)n, text);
+		at += n + (at > LEFT);
+		text += n + (text[n] == ' ');
+	}
+	fputc('\n', to);
+}
+
 static void print_metric(const struct ct_metric_info *m, double v, FILE *to)
 {
 	char text[48];
@@ -33,7 +53,8 @@ static void print_metric(const struct ct_metric_info *m, double v, FILE *to)
 		snprintf(text, sizeof text, "-");
 	else
 		snprintf(text, sizeof text, "%.*f", m->digits, v);
-	fprintf(to, "%-18s %16s %-6s %s\n", m->key, text, m->unit, m->definition);
+	fprintf(to, "%-18s %16s %-6s ", m->key, text, m->unit);
+	print_wrapped(m->definition, to);
 }
 
 void ct_summary_print(const struct ct_result *r, struct ct_config *c, const struct ct_account *account, FILE *to)
