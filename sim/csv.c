@@ -544,22 +544,19 @@ int ct_parse_i64(const char *s, size_t n, int64_t *out)
 {
 	const char *end = s + n;
 	int negative = 0, over = 0;
-	uint64_t v = 0, limit;
+	uint64_t v = 0;
 
 	if (s < end && (*s == '+' || *s == '-'))
 		negative = *s++ == '-';
 	if (s == end)
 		return -1;
-	limit = (uint64_t)INT64_MAX + (unsigned)negative;
 	for (; s < end; s++) {
-		unsigned d = (unsigned)(*s - '0');
-
 		if (!is_digit(*s))
 			return -1;
-		over |= v > (limit - d) / 10;
-		v = over ? 0 : 10 * v + d;
+		over |= v > (uint64_t)INT64_MAX / 10; /* the product could pass 2^63 + 7 */
+		v = over ? 0 : 10 * v + (unsigned)(*s - '0');
 	}
-	if (over)
+	if (over || v > (uint64_t)INT64_MAX + (unsigned)negative)
 		return -2;
 	*out = negative ? (int64_t)(0 - v) : (int64_t)v;
 	return 0;
