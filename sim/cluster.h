@@ -15,6 +15,7 @@
 #ifndef CT_SIM_CLUSTER_H
 #define CT_SIM_CLUSTER_H
 
+#include "sim/bits.h"
 #include "sim/clock.h"
 #include "sim/err.h"
 #include "sim/memory.h"
@@ -66,27 +67,30 @@ struct ct_gpu_type {
 	double speed;
 };
 
-struct ct_bits { /* a set of node or GPU numbers, relative to a class */
-	uint64_t *word;
-	uint32_t n_words, first; /* no bit is set before word `first` */
-};
-
+/* The nodes of one partition with one GPU type. Sets hold positions within the
+ * class: GPUs in node order, nodes in ascending order. Only nodes that are up are
+ * in any set or count. A node that holds a pool share counts as having no idle
+ * GPU; its GPUs stay in `idle`, so whoever reads that set looks at pool_milli. */
 struct ct_class {
 	uint32_t partition, type;
-	uint32_t *node, n_nodes; /* its nodes, ascending */
-	uint32_t n_gpus;         /* in nodes that are up */
-	uint32_t idle_gpus;      /* in nodes that are up */
-	struct ct_bits idle;     /* over its GPUs, in node order: idle and up */
-	struct ct_bits partial;  /* over its GPUs: in use with share to spare */
-	struct ct_bits *by_idle; /* [0..max GPUs a node]: over its nodes, nodes with exactly so many idle GPUs */
-	uint32_t max_node_gpus;
-	uint32_t *gpu; /* position in idle/partial -> GPU number */
+	uint32_t *node, n_nodes;     /* position -> node */
+	uint32_t *gpu, n_gpus_all;   /* position -> GPU */
+	uint32_t n_nodes_up, n_gpus; /* up */
+	uint32_t idle_gpus;
+	struct ct_bits idle;     /* GPUs without a resident */
+	struct ct_bits partial;  /* GPUs in use with share to spare */
+	struct ct_bits *by_idle; /* [k]: nodes with exactly k idle GPUs */
+	uint32_t *n_by_idle;
+	struct ct_bits levels;  /* those k that any node has */
+	uint32_t max_node_gpus; /* of its largest node, up or down */
 };
 
 /* One (job, GPU) pair. A job's slots are consecutive. */
 struct ct_slot {
 	uint32_t gpu, job, next;
 };
+
+enum { CT_SLOT_SIZES = 23 };
 
 struct ct_cluster {
 	struct ct_arena arena;
@@ -97,11 +101,14 @@ struct ct_cluster {
 	const char **partitions; /* [0] is the default partition "" when any node is in it */
 	struct ct_class *classes;
 	uint32_t n_types, n_partitions, n_classes;
+	const struct ct_node_spec *shapes; /* the specification, copied */
+	uint32_t *shape_class;             /* class of each row of it */
+	uint32_t n_shapes;
 	uint32_t *gpu_position;  /* GPU -> position in its class's bit sets */
 	uint32_t *node_position; /* node -> position in its class */
 	struct ct_slot *slots;
 	size_t n_slots, cap_slots;
-	uint32_t free_slots[23]; /* free runs of 2^k slots, linked through .next */
+	uint32_t free_slots[CT_SLOT_SIZES]; /* free runs of 2^k slots, linked through .next */
 	/* totals */
 	uint32_t busy_gpus;        /* with at least one resident */
 	uint64_t used_milli;       /* allocated share, at most 1000 a GPU; pool shares included */
@@ -138,8 +145,5 @@ static inline uint32_t ct_share_of(uint32_t total, uint32_t k, uint32_t n)
 {
 	return (uint32_t)(((uint64_t)total * k + n - 1) / n);
 }
-
-/* Lowest set bit at or after `from`, or CT_NONE. */
-uint32_t ct_bits_next(const struct ct_bits *b, uint32_t from);
 
 #endif

@@ -10,6 +10,8 @@
 #ifndef CT_SIM_METRICS_H
 #define CT_SIM_METRICS_H
 
+#include <stddef.h>
+
 /* X(key, unit, digits, definition); digits = decimals in tables; unit "" = a count. */
 #define CT_METRICS(X)                                                                                                  \
 	X(jobs_submitted, "", 0, "jobs that arrived")                                                                  \
@@ -62,5 +64,12 @@ struct ct_metric_info {
 	int digits;
 };
 extern const struct ct_metric_info ct_metric_info[CT_METRIC_COUNT];
+
+/* The metric of that key, or -1. */
+int ct_metric_find(const char *key);
+
+/* Quantiles of v[0..n) as defined above, at q[0] < q[1] < ... < q[m-1] in [0, 1];
+ * NaN when n = 0. O(n) a quantile; reorders v, which must hold no NaN. */
+void ct_quantiles(double *v, size_t n, const double *q, size_t m, double *out);
 
 #endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rates and remaining work. A job's rate changes only through these functions, and
+ * only when it, or a job it shares a GPU with, starts, stops or switches: the cost
+ * of a change is the slots of the jobs concerned, not of the cluster. */
+#include "sim/world_state.h"
+
+#include <math.h>
+
+struct ct_demand ct_demand_of(const struct ct_world *w, uint32_t job, uint32_t config)
+{
+	const struct ct_job *j = &w->work->jobs[job];
+	const struct ct_family *f = w->spec.families ? w->spec.families[job] : NULL;
+
+	if (f) {
+		const struct ct_configuration *c = &f->config[config];
+
+		return (
+		    struct ct_demand){ c->throughput, c->sm_frac, c->gpu_mem_mib, c->cpu_milli, c->mem_mib, c->name };
+	}
+	return (struct ct_demand){ 1, j->sm_frac, j->gpu_mem_mib, j->cpu_milli, j->mem_mib, NULL };
+}
+
+static double scaling(const struct ct_world *w, uint32_t job)
+{
+	const struct ct_job *j = &w->work->jobs[job];
+	const struct ct_live *l = &w->live[job];
+	const struct ct_family *f = w->spec.families ? w->spec.families[job] : NULL;
+	double share;
+
+	if (!l->n_slots || l->n_slots == j->num_gpus)
+		return 1;
+	share = (double)l->n_slots / j->num_gpus;
+	return f && (f->scaling < 1 || f->scaling > 1) ? pow(share, f->scaling) : share;
+}
+
+static struct ct_contender contender(const struct ct_world *w, uint32_t job, uint32_t gpu)
+{
+	const struct ct_job *j = &w->work->jobs[job];
+
+	return (struct ct_contender){ job, j->model, w->live[job].config,
+				      w->cluster->nodes[w->cluster->gpus[gpu].node].type, j->gpu_milli };
+}
+
+/* What `job` keeps of its solo speed on one GPU. */
+static double factor_on(const struct ct_world *w, uint32_t job, uint32_t gpu)
+{
+	const struct ct_contention *c = w->spec.contention;
+	const struct ct_gpu *g = &w->cluster->gpus[gpu];
+	struct ct_contender self;
+	double factor = 1;
+
+	if (g->n_residents < 2 || !c)
+		return 1;
+	self = contender(w, job, gpu);
+	for (uint32_t s = g->first_slot; s != CT_NONE; s = w->cluster->slots[s].next) {
+		uint32_t other = w->cluster->slots[s].job;
+
+		if (other != job) {
+			struct ct_contender beside = contender(w, other, gpu);
+
+			factor *= c->factor(c->state, &self, &beside);
+		}
+	}
+	return factor;
+}
+
+/* The pace of the slowest member: GPU speed x contention. */
+static double slowest(const struct ct_world *w, uint32_t job)
+{
+	const struct ct_cluster *c = w->cluster;
+	const struct ct_live *l = &w->live[job];
+	double pace = INFINITY;
+
+	if (!l->n_slots)
+		return c->types[c->nodes[l->node].type].speed;
+	for (uint32_t i = 0; i < l->n_slots; i++) {
+		uint32_t gpu = c->slots[l->first_slot + i].gpu;
+		double p = c->types[c->nodes[c->gpus[gpu].node].type].speed * factor_on(w, job, gpu);
+
+		if (p < pace)
+			pace = p;
+	}
+	return pace;
+}
+
+/* Books the work done since the last settlement. */
+static void credit(struct ct_world *w, uint32_t job, double done_us)
+{
+	const struct ct_job *j = &w->work->jobs[job];
+	double s = done_us / 1e6;
+
+	w->live[job].remaining_us -= done_us;
+	w->outcome[job].work_s += s;
+	if (w->window_open)
+		w->work_gpu_s += s * (double)ct_request_milli(j) / 1000;
+}
+
+void ct_progress_settle(struct ct_world *w, uint32_t job)
+{
+	struct ct_live *l = &w->live[job];
+	ct_time now = w->where.now_us;
+
+	if (l->rate > 0 && now > l->settled) {
+		double done = (double)(now - l->settled) * l->rate;
+
+		credit(w, job, done < l->remaining_us ? done : l->remaining_us);
+	}
+	l->settled = now;
+}
+
+void ct_progress_rate(struct ct_world *w, uint32_t job)
+{
+	struct ct_live *l = &w->live[job];
+	double rate = ct_demand_of(w, job, l->config).throughput * scaling(w, job) * slowest(w, job), wait;
+	ct_time end;
+
+	CT_CHECK(&w->where, rate > 0 && isfinite(rate), "job '%s' has rate %g", w->work->jobs[job].id, rate);
+	ct_progress_settle(w, job);
+	if (l->end.generation && !(rate < l->rate) && !(rate > l->rate))
+		return;
+	l->rate = rate;
+	wait = ceil(l->remaining_us / rate);
+	/* A job re-rated by a verb ends after the present instant, also when rounding
+	 * left it nothing to do: an instant is not visited twice. */
+	if (wait < 1 && !w->in_batch)
+		wait = 1;
+	CT_CHECK(&w->where, wait < 9e18, "job '%s' would run for %g us", w->work->jobs[job].id, wait);
+	end = w->where.now_us +
+	      (wait < (double)(CT_NEVER - w->where.now_us) ? (ct_time)wait : CT_NEVER - w->where.now_us);
+	if (l->end.generation)
+		ct_event_move(&w->events, l->end, end);
+	else
+		l->end = ct_event_push(&w->events, end, CT_EVENT_FINISH, ct_end_payload(job, CT_END_JOB));
+}
+
+void ct_progress_rate_neighbours(struct ct_world *w, const struct ct_slot *slots, uint32_t n, uint32_t job)
+{
+	uint32_t mark = ++w->mark;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ct_gpu *g = &w->cluster->gpus[slots[i].gpu];
+
+		for (uint32_t s = g->first_slot; s != CT_NONE; s = w->cluster->slots[s].next) {
+			uint32_t other = w->cluster->slots[s].job;
+
+			if (other == job || w->live[other].mark == mark)
+				continue;
+			w->live[other].mark = mark;
+			if (w->outcome[other].state == CT_JOB_RUNNING)
+				ct_progress_rate(w, other);
+		}
+	}
+}
+
+void ct_progress_stop(struct ct_world *w, uint32_t job)
+{
+	struct ct_live *l = &w->live[job];
+
+	ct_progress_settle(w, job);
+	l->rate = 0;
+	ct_event_cancel(&w->events, l->end);
+	l->end = (ct_event_handle){ 0, 0 };
+}
+
+/* SM activity of a resident: its solo activity, thinned by its slow-down. */
+static double sm_of(const struct ct_world *w, uint32_t job, uint32_t gpu)
+{
+	const struct ct_live *l = &w->live[job];
+	struct ct_demand d = ct_demand_of(w, job, l->config);
+	const struct ct_cluster *c = w->cluster;
+	double solo = d.throughput * scaling(w, job) * c->types[c->nodes[c->gpus[gpu].node].type].speed;
+
+	if (w->outcome[job].state != CT_JOB_RUNNING || isnan(d.sm_frac))
+		return 0;
+	return (double)d.sm_frac * l->rate / solo;
+}
+
+static void set_sm(struct ct_world *w, uint32_t gpu)
+{
+	const struct ct_gpu *g = &w->cluster->gpus[gpu];
+	double sum = 0;
+	uint32_t micro;
+
+	for (uint32_t s = g->first_slot; s != CT_NONE; s = w->cluster->slots[s].next)
+		sum += sm_of(w, w->cluster->slots[s].job, gpu);
+	micro = sum < 1 ? (uint32_t)lround(sum * 1e6) : 1000000;
+	w->sm_micro += (int64_t)micro - w->gpu_sm_micro[gpu];
+	w->gpu_sm_micro[gpu] = micro;
+}
+
+/* Neighbours may have been re-rated, so their other GPUs are looked at, too. */
+void ct_progress_sm(struct ct_world *w, const struct ct_slot *slots, uint32_t n)
+{
+	if (!w->gpu_sm_micro)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ct_gpu *g = &w->cluster->gpus[slots[i].gpu];
+
+		set_sm(w, slots[i].gpu);
+		for (uint32_t s = g->first_slot; s != CT_NONE; s = w->cluster->slots[s].next) {
+			const struct ct_live *l = &w->live[w->cluster->slots[s].job];
+
+			if (w->cluster->slots[s].job != slots[i].job)
+				for (uint32_t k = 0; k < l->n_slots; k++)
+					set_sm(w, w->cluster->slots[l->first_slot + k].gpu);
+		}
+	}
+}

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From a finished world to a result.
+ *
+ * One pass over the jobs in blocks that fit the cache: a job and its outcome are
+ * read once, forty cells come out. With a million jobs a pass a column would read
+ * 200 MB forty times. */
+#include "sim/result_frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the columns of /jobs, in order; what they mean stands in result.h */
+#define JOB_COLUMNS(X)                            \
+	X(job_id, "", TEXT)                       \
+	X(workload_name, "", CODE)                \
+	X(submission_time, "s", TIME)             \
+	X(requested_number_of_resources, "", I64) \
+	X(requested_time, "s", TIME)              \
+	X(success, "", I64)                       \
+	X(starting_time, "s", TIME)               \
+	X(execution_time, "s", TIME)              \
+	X(finish_time, "s", TIME)                 \
+	X(waiting_time, "s", TIME)                \
+	X(turnaround_time, "s", TIME)             \
+	X(stretch, "", F64)                       \
+	X(allocated_resources, "", TEXT)          \
+	X(state, "", CODE)                        \
+	X(reason, "", CODE)                       \
+	X(measured, "", I64)                      \
+	X(attained, "", I64)                      \
+	X(queue_s, "s", TIME)                     \
+	X(profile_s, "s", TIME)                   \
+	X(start_s, "s", TIME)                     \
+	X(run_s, "s", TIME)                       \
+	X(pause_s, "s", TIME)                     \
+	X(switch_s, "s", TIME)                    \
+	X(gpu_s, "GPU s", F64)                    \
+	X(work_s, "s", F64)                       \
+	X(lost_s, "s", F64)                       \
+	X(slowdown, "", F64)                      \
+	X(starts, "", I64)                        \
+	X(preemptions, "", I64)                   \
+	X(migrations, "", I64)                    \
+	X(switches, "", I64)                      \
+	X(num_gpus, "", I64)                      \
+	X(min_gpus, "", I64)                      \
+	X(max_gpus, "", I64)                      \
+	X(gpu_milli, "GPU/1000", I64)             \
+	X(gpu_mem_mib, "MiB", I64)                \
+	X(cpu_milli, "CPU/1000", I64)             \
+	X(mem_mib, "MiB", I64)                    \
+	X(priority, "", I64)                      \
+	X(duration_s, "s", TIME)                  \
+	X(deadline_s, "s", TIME)                  \
+	X(partition, "", CODE)                    \
+	X(gpu_type, "", CODE)                     \
+	X(user, "", CODE)                         \
+	X(group, "", CODE)                        \
+	X(model, "", CODE)                        \
+	X(trace_state, "", CODE)
+
+enum job_column {
+#define ID(name, unit, type) C_##name,
+	JOB_COLUMNS(ID)
+#undef ID
+	    N_COLUMNS
+};
+static const struct {
+	const char *name, *unit;
+	enum ct_column_type type;
+} job_column[N_COLUMNS] = {
+#define INFO(name, unit, type) { #name, unit, CT_COLUMN_##type },
+	JOB_COLUMNS(INFO)
+#undef INFO
+};
+
+union cell {
+	double f64;
+	int64_t i64;
+};
+enum { BLOCK = 256 };
+
+/* The jobs of the measurement window and what is summed over them. */
+struct tally {
+	ct_time first, from, until; /* first submission; window, absolute */
+	double floor;
+	uint64_t measured, censored, attained;
+	ct_wide jct, wait; /* sums in microseconds: exact */
+	double slowdown;
+	double *jcts, *waits, max_jct, max_wait;
+};
+
+struct maker {
+	struct ct_arena *arena;
+	const struct ct_workload *work;
+	const struct ct_outcome *outcomes;
+	const uint32_t *places;
+	size_t rows;
+	struct tally t;
+	union cell (*block)[BLOCK]; /* [N_COLUMNS] */
+	struct ct_fill fill[N_COLUMNS];
+	struct ct_coder coder[N_COLUMNS];
+	struct ct_texts ids, allocated;
+};
+
+static int is_ended(const struct ct_outcome *o)
+{
+	return o->state >= CT_JOB_FINISHED;
+}
+
+static ct_time or_absent(ct_time t)
+{
+	return t < 0 ? CT_NO_TIME : t;
+}
+
+static int attains(const struct ct_job *j, const struct ct_outcome *o, double floor)
+{
+	return (double)j->duration_us >= floor * (double)(o->finish_us - o->start_us);
+}
+
+/* What evalys expects. A difference exists where both ends do; a rejected job has
+ * neither start nor finish. */
+static void put_times(union cell (*b)[BLOCK], size_t i, const struct ct_job *j, const struct ct_outcome *o)
+{
+	int started = o->start_us >= 0, ended = o->finish_us >= 0 && o->state != CT_JOB_REJECTED;
+	ct_time turnaround = ended ? o->finish_us - j->submit_us : CT_NO_TIME;
+	ct_time execution = started && ended ? o->finish_us - o->start_us : CT_NO_TIME;
+
+	b[C_submission_time][i].i64 = j->submit_us;
+	b[C_requested_time][i].i64 = or_absent(j->requested_us);
+	b[C_starting_time][i].i64 = or_absent(o->start_us);
+	b[C_execution_time][i].i64 = execution;
+	b[C_finish_time][i].i64 = ended ? o->finish_us : CT_NO_TIME;
+	b[C_waiting_time][i].i64 = started ? o->start_us - j->submit_us : CT_NO_TIME;
+	b[C_turnaround_time][i].i64 = turnaround;
+	b[C_stretch][i].f64 = execution > 0 ? (double)turnaround / (double)execution : NAN;
+	b[C_slowdown][i].f64 = o->state == CT_JOB_FINISHED ? (double)turnaround / (double)j->duration_us : NAN;
+	b[C_duration_s][i].i64 = j->duration_us;
+	b[C_deadline_s][i].i64 = or_absent(j->deadline_us);
+}
+
+static void put_request(union cell (*b)[BLOCK], size_t i, const struct ct_job *j)
+{
+	b[C_requested_number_of_resources][i].i64 = j->num_gpus;
+	b[C_num_gpus][i].i64 = j->num_gpus;
+	b[C_min_gpus][i].i64 = j->min_gpus;
+	b[C_max_gpus][i].i64 = j->max_gpus;
+	b[C_gpu_milli][i].i64 = j->gpu_milli;
+	b[C_gpu_mem_mib][i].i64 = j->gpu_mem_mib;
+	b[C_cpu_milli][i].i64 = j->cpu_milli;
+	b[C_mem_mib][i].i64 = j->mem_mib;
+	b[C_priority][i].i64 = j->priority;
+}
+
+static void put_outcome(union cell (*b)[BLOCK], size_t i, const struct ct_outcome *o)
+{
+	static const uint8_t phase_column[CT_PHASES] = {
+		[CT_PHASE_QUEUE] = C_queue_s, [CT_PHASE_PROFILE] = C_profile_s, [CT_PHASE_START] = C_start_s,
+		[CT_PHASE_RUN] = C_run_s,     [CT_PHASE_PAUSE] = C_pause_s,     [CT_PHASE_SWITCH] = C_switch_s,
+	};
+
+	for (int p = 0; p < CT_PHASES; p++)
+		b[phase_column[p]][i].i64 = o->phase_us[p];
+	b[C_success][i].i64 = o->state == CT_JOB_FINISHED;
+	b[C_gpu_s][i].f64 = o->gpu_s;
+	b[C_work_s][i].f64 = o->work_s;
+	b[C_lost_s][i].f64 = o->lost_s;
+	b[C_starts][i].i64 = o->n_starts;
+	b[C_preemptions][i].i64 = o->n_preemptions;
+	b[C_migrations][i].i64 = o->n_migrations;
+	b[C_switches][i].i64 = o->n_switches;
+}
+
+static void put_codes(struct maker *m, const struct ct_job *j, const struct ct_outcome *o)
+{
+	const struct ct_strings *s = &m->work->strings;
+	const struct {
+		enum job_column column;
+		uint32_t number;
+	} named[] = {
+		{ C_partition, j->partition }, { C_gpu_type, j->gpu_type }, { C_user, j->user },
+		{ C_group, j->group },         { C_model, j->model },       { C_trace_state, j->state },
+	};
+
+	for (size_t k = 0; k < sizeof named / sizeof *named; k++)
+		ct_coder_put(&m->coder[named[k].column], m->arena, named[k].number, ct_strings_text(s, named[k].number),
+			     1);
+	ct_coder_put(&m->coder[C_workload_name], m->arena, 0, "w0", 1); /* Batsim's name of the first workload */
+	ct_coder_put(&m->coder[C_state], m->arena, o->state, ct_job_state_name(o->state), 1);
+	ct_coder_put(&m->coder[C_reason], m->arena, o->reason, ct_reason_name(o->reason), 1);
+}
+
+static char *put_number(char *to, uint32_t v)
+{
+	char digits[10];
+	int n = 0;
+
+	do
+		digits[n++] = (char)('0' + v % 10);
+	while (v /= 10);
+	while (n)
+		*to++ = digits[--n];
+	return to;
+}
+
+/* "0-3 8 10-12" */
+static void put_ranges(struct ct_texts *t, const uint32_t *range, uint32_t n)
+{
+	char *start = ct_texts_room(t, (size_t)n * 22), *to = start; /* 2 numbers of 10 digits, '-', ' ' */
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i)
+			*to++ = ' ';
+		to = put_number(to, range[2 * i]);
+		if (range[2 * i + 1] != range[2 * i]) {
+			*to++ = '-';
+			to = put_number(to, range[2 * i + 1]);
+		}
+	}
+	ct_texts_put(t, (size_t)(to - start));
+}
+
+static void put_texts(struct maker *m, const struct ct_job *j, const struct ct_outcome *o)
+{
+	size_t n = strlen(j->id);
+
+	memcpy(ct_texts_room(&m->ids, n), j->id, n);
+	ct_texts_put(&m->ids, n);
+	put_ranges(&m->allocated, o->n_place ? m->places + 2 * (size_t)o->place : NULL, o->n_place);
+}
+
+/* Counts a job of the measurement window; says whether JCT and wait cover it. */
+static int tally_job(struct tally *t, const struct ct_job *j, const struct ct_outcome *o)
+{
+	double jct, wait;
+
+	if (j->submit_us < t->from || j->submit_us >= t->until)
+		return 0;
+	t->censored += !is_ended(o);
+	if (o->state != CT_JOB_FINISHED)
+		return 0;
+	jct = (double)(o->finish_us - j->submit_us);
+	wait = (double)o->phase_us[CT_PHASE_QUEUE];
+	t->jcts[t->measured] = jct;
+	t->waits[t->measured] = wait;
+	t->measured++;
+	t->jct += o->finish_us - j->submit_us;
+	t->wait += o->phase_us[CT_PHASE_QUEUE];
+	t->max_jct = fmax(t->max_jct, jct);
+	t->max_wait = fmax(t->max_wait, wait);
+	t->slowdown += jct / (double)j->duration_us;
+	t->attained += (uint64_t)attains(j, o, t->floor);
+	return 1;
+}
+
+static void make_block(struct maker *m, size_t at, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct ct_job *j = &m->work->jobs[at + i];
+		const struct ct_outcome *o = &m->outcomes[at + i];
+
+		put_times(m->block, i, j, o);
+		put_request(m->block, i, j);
+		put_outcome(m->block, i, o);
+		put_codes(m, j, o);
+		put_texts(m, j, o);
+		m->block[C_measured][i].i64 = tally_job(&m->t, j, o);
+		m->block[C_attained][i].i64 = o->state == CT_JOB_FINISHED && attains(j, o, m->t.floor);
+	}
+	for (int c = 0; c < N_COLUMNS; c++)
+		if (job_column[c].type != CT_COLUMN_CODE && job_column[c].type != CT_COLUMN_TEXT)
+			ct_fill_put(&m->fill[c], m->arena, m->rows, m->block[c], n);
+}
+
+static size_t numbers_of(const struct maker *m, int column)
+{
+	switch (column) {
+	case C_workload_name:
+		return 1;
+	case C_state:
+		return CT_JOB_STATES;
+	case C_reason:
+		return CT_REASONS;
+	default:
+		return m->work->strings.n;
+	}
+}
+
+/* A column of the trace whose name is ours is called "trace_..."; as often as it takes. */
+static const char *free_name(struct ct_result *r, const char *name)
+{
+	while (ct_frame_column(&r->jobs, name))
+		name = ct_result_text(r, "trace_%s", name);
+	return name;
+}
+
+static void make_extra_columns(struct ct_result *r, const struct ct_workload *work)
+{
+	for (size_t e = 0; e < work->n_columns; e++) {
+		const struct ct_extra_column *x = &work->columns[e];
+		struct ct_column *c = ct_frame_new(&r->jobs, &r->arena, free_name(r, x->name), "", CT_COLUMN_CODE);
+		struct ct_coder k;
+
+		ct_coder_init(&k, work->strings.n, r->jobs.n_rows);
+		for (size_t i = 0; i < r->jobs.n_rows; i++)
+			ct_coder_put(&k, &r->arena, x->value[i], ct_strings_text(&work->strings, x->value[i]), 1);
+		ct_coder_end(&k, &r->arena, c);
+	}
+}
+
+static void make_jobs(struct ct_result *r, struct maker *m)
+{
+	size_t rows = m->rows;
+
+	r->jobs.n_rows = rows;
+	ct_frame_reserve(&r->jobs, &r->arena, N_COLUMNS + m->work->n_columns);
+	for (int c = 0; c < N_COLUMNS; c++)
+		if (job_column[c].type == CT_COLUMN_CODE)
+			ct_coder_init(&m->coder[c], numbers_of(m, c), rows);
+	ct_texts_init(&m->ids, &r->arena, rows);
+	ct_texts_init(&m->allocated, &r->arena, rows);
+	for (size_t at = 0; at < rows; at += BLOCK)
+		make_block(m, at, rows - at < BLOCK ? rows - at : BLOCK);
+	for (int c = 0; c < N_COLUMNS; c++) {
+		struct ct_column *col =
+		    ct_frame_new(&r->jobs, &r->arena, job_column[c].name, job_column[c].unit, job_column[c].type);
+
+		if (col->type == CT_COLUMN_CODE)
+			ct_coder_end(&m->coder[c], &r->arena, col);
+		else if (col->type == CT_COLUMN_TEXT)
+			ct_texts_end(c == C_job_id ? &m->ids : &m->allocated, &r->arena, col);
+		else
+			ct_fill_end(&m->fill[c], &r->arena, col);
+	}
+	make_extra_columns(r, m->work);
+}
+
+/* ---- summary */
+
+static double ratio(double a, double b)
+{
+	return b > 0.0 ? a / b : NAN;
+}
+
+static void sum_jobs(double *s, struct tally *t)
+{
+	static const double q[] = { 0.50, 0.95, 0.99 };
+	double n = (double)t->measured, jct[3], wait[3];
+
+	ct_quantiles(t->jcts, t->measured, q, 3, jct);
+	ct_quantiles(t->waits, t->measured, q, 3, wait);
+	s[CT_METRIC_jobs_measured] = n;
+	s[CT_METRIC_jobs_censored] = (double)t->censored;
+	s[CT_METRIC_mean_jct_s] = ratio((double)t->jct, n) / 1e6;
+	s[CT_METRIC_median_jct_s] = jct[0] / 1e6;
+	s[CT_METRIC_p95_jct_s] = jct[1] / 1e6;
+	s[CT_METRIC_p99_jct_s] = jct[2] / 1e6;
+	s[CT_METRIC_max_jct_s] = t->measured ? t->max_jct / 1e6 : NAN;
+	s[CT_METRIC_mean_wait_s] = ratio((double)t->wait, n) / 1e6;
+	s[CT_METRIC_median_wait_s] = wait[0] / 1e6;
+	s[CT_METRIC_p95_wait_s] = wait[1] / 1e6;
+	s[CT_METRIC_p99_wait_s] = wait[2] / 1e6;
+	s[CT_METRIC_max_wait_s] = t->measured ? t->max_wait / 1e6 : NAN;
+	s[CT_METRIC_mean_slowdown] = ratio(t->slowdown, n);
+	s[CT_METRIC_attainment_frac] = ratio((double)t->attained, n);
+}
+
+static void sum_account(double *s, const struct ct_account *a, const struct ct_cluster *c,
+			const struct ct_workload *work)
+{
+	double window = ct_seconds(a->window_end - a->window_start), transitions = 0.0;
+
+	s[CT_METRIC_jobs_submitted] = (double)a->submitted;
+	s[CT_METRIC_jobs_finished] = (double)a->finished;
+	s[CT_METRIC_jobs_failed] = (double)a->failed;
+	s[CT_METRIC_jobs_rejected] = (double)a->rejected;
+	s[CT_METRIC_jobs_left] = (double)a->left;
+	s[CT_METRIC_makespan_s] = a->finished ? ct_seconds(a->last_finish - a->first_submit) : NAN;
+	s[CT_METRIC_throughput] = ratio(a->work_gpu_s, window);
+	s[CT_METRIC_goodput_frac] = ratio(a->work_gpu_s, a->capacity_gpu_s);
+	s[CT_METRIC_gpu_alloc_frac] = ratio(a->held_gpu_s, a->capacity_gpu_s);
+	s[CT_METRIC_sm_active_frac] = ratio(a->sm_gpu_s, a->capacity_gpu_s);
+	s[CT_METRIC_gpu_mem_frac] = ratio(a->mem_mib_s, a->capacity_mem_mib_s);
+	s[CT_METRIC_offered_load] = work->n ? ct_workload_offered_load(work, (double)c->n_gpus) : NAN;
+	s[CT_METRIC_mean_queue_length] = ratio(a->queue_s, window);
+	s[CT_METRIC_blocked_idle_frac] = ratio(a->idle_while_queued_gpu_s, a->capacity_gpu_s);
+	s[CT_METRIC_lost_work_gpu_s] = a->lost_gpu_s;
+	s[CT_METRIC_starts] = (double)a->n_transitions[CT_TRANSITION_START];
+	s[CT_METRIC_resumes] = (double)a->n_transitions[CT_TRANSITION_RESUME];
+	s[CT_METRIC_switches] = (double)a->n_transitions[CT_TRANSITION_SWITCH];
+	s[CT_METRIC_migrations] = (double)a->n_transitions[CT_TRANSITION_MIGRATE];
+	for (int k = 0; k < CT_TRANSITION_KINDS; k++)
+		transitions += a->transition_s[k];
+	s[CT_METRIC_transition_s] = transitions;
+}
+
+/* ---- series and events */
+
+static void make_series(struct ct_result *r, const struct ct_world *w)
+{
+	struct ct_frame *f = &r->series;
+	struct ct_arena *a = &r->arena;
+	struct ct_series s;
+	int64_t *time;
+	double *total;
+
+	ct_world_series(w, &s);
+	f->n_rows = s.n;
+	time = ct_calloc(s.n, sizeof *time);
+	total = ct_calloc(s.n, sizeof *total);
+	for (size_t i = 0; i < s.n; i++) {
+		time[i] = s.start_us + (ct_time)i * s.bin_us;
+		total[i] = ct_world_cluster(w)->n_gpus;
+	}
+	ct_frame_add_i64(f, a, "time", "s", CT_COLUMN_TIME, time);
+	ct_frame_add_f64(f, a, "held_gpus", "GPUs", s.held_gpus);
+	ct_frame_add_f64(f, a, "sm_gpus", "GPUs", s.sm_gpus);
+	ct_frame_add_f64(f, a, "queued_jobs", "jobs", s.queued_jobs);
+	ct_frame_add_f64(f, a, "running_jobs", "jobs", s.running_jobs);
+	ct_frame_add_f64(f, a, "queued_gpus", "GPUs", s.queued_gpus);
+	ct_frame_add_f64(f, a, "gpu_mem_mib", "MiB", s.gpu_mem_mib);
+	ct_frame_add_f64(f, a, "total_gpus", "GPUs", total);
+	free(time);
+	free(total);
+}
+
+static int is_node_event(unsigned kind)
+{
+	return kind == CT_DID_NODE_DOWN || kind == CT_DID_NODE_UP;
+}
+
+static int is_job_event(unsigned kind)
+{
+	return !is_node_event(kind) && kind != CT_DID_WAKE;
+}
+
+/* time, kind, job_id ("" for a node's), node (-1 for a job's), configuration. */
+static void make_events(struct ct_result *r, const struct ct_world *w)
+{
+	const struct ct_column *ids = ct_frame_column(&r->jobs, "job_id");
+	struct ct_frame *f = &r->events;
+	struct ct_arena *a = &r->arena;
+	struct ct_coder kind, job;
+	size_t n;
+	const struct ct_happening *h = ct_world_happenings(w, &n);
+	int64_t *time = ct_calloc(n, sizeof *time), *node = ct_calloc(n, sizeof *node),
+		*config = ct_calloc(n, sizeof *config);
+
+	f->n_rows = n;
+	ct_coder_init(&kind, CT_EVENT_KINDS, n);
+	ct_coder_init(&job, r->jobs.n_rows + 1, n);
+	for (size_t i = 0; i < n; i++) {
+		int of_job = is_job_event(h[i].kind);
+
+		time[i] = h[i].time;
+		node[i] = is_node_event(h[i].kind) ? (int64_t)h[i].subject : -1;
+		config[i] = of_job ? h[i].config : -1;
+		ct_coder_put(&kind, a, h[i].kind, ct_event_kind_name(h[i].kind), 1);
+		ct_coder_put(&job, a, of_job ? h[i].subject + 1 : 0, of_job ? ct_cell_text(ids, h[i].subject) : "", 0);
+	}
+	ct_frame_add_i64(f, a, "time", "s", CT_COLUMN_TIME, time);
+	ct_coder_end(&kind, a, ct_frame_new(f, a, "kind", "", CT_COLUMN_CODE));
+	ct_coder_end(&job, a, ct_frame_new(f, a, "job_id", "", CT_COLUMN_CODE));
+	ct_frame_add_i64(f, a, "node", "", CT_COLUMN_I64, node);
+	ct_frame_add_i64(f, a, "config", "", CT_COLUMN_I64, config);
+	free(time);
+	free(node);
+	free(config);
+}
+
+/* ---- */
+
+static void maker_init(struct maker *m, struct ct_result *r, const struct ct_world *w, const struct ct_account *a)
+{
+	const struct ct_world_spec *spec = ct_world_spec_of(w);
+	ct_time first = a->submitted ? a->first_submit : 0;
+
+	*m = (struct maker){
+		.arena = &r->arena,
+		.work = spec->work,
+		.outcomes = ct_world_outcomes(w),
+		.places = ct_world_places(w),
+		.rows = (size_t)a->submitted,
+	};
+	m->t = (struct tally){
+		.first = first,
+		.from = first + spec->warmup_us,
+		.until = spec->until_us == CT_NEVER ? CT_NEVER : first + spec->until_us,
+		.floor = spec->attain_floor,
+		.jcts = ct_calloc(m->rows, sizeof *m->t.jcts),
+		.waits = ct_calloc(m->rows, sizeof *m->t.waits),
+	};
+	m->block = ct_calloc(N_COLUMNS, sizeof *m->block);
+}
+
+void ct_result_from_world(struct ct_result *r, const struct ct_world *w)
+{
+	struct ct_account a;
+	struct maker m;
+
+	ct_world_account(w, &a);
+	maker_init(&m, r, w, &a);
+	for (size_t i = 0; i < m.work->n; i++) /* the submitted are the first: jobs stand in order of submission */
+		CT_CHECK(ct_world_where(w), (i < m.rows) == (m.outcomes[i].state != CT_JOB_FUTURE),
+			 "job '%s' is not counted as %ssubmitted", m.work->jobs[i].id, i < m.rows ? "" : "not ");
+	make_jobs(r, &m);
+	sum_jobs(r->summary, &m.t);
+	sum_account(r->summary, &a, ct_world_cluster(w), m.work);
+	make_series(r, w);
+	if (ct_world_spec_of(w)->record_events)
+		make_events(r, w);
+	r->partial = ct_world_stopped(w);
+	free(m.t.jcts);
+	free(m.t.waits);
+	free(m.block);
+}

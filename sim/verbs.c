@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The verbs: each checks everything first, and only then changes anything. */
+#include "sim/world_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *name_of(const struct ct_world *w, uint32_t job)
+{
+	return w->work->jobs[job].id;
+}
+
+/* "t=12.5 s: job 'a': " in front of every refusal. */
+#define REFUSE(w, job, err, fmt, ...)                                                                    \
+	ct_err_at((err), CT_EPOLICY, NULL, "at t=%.6f s, job '%s': " fmt, ct_seconds((w)->where.now_us), \
+		  name_of((w), (job)), __VA_ARGS__)
+
+static int check_job(const struct ct_world *w, uint32_t job, struct ct_err *err)
+{
+	if (job >= w->n_jobs || w->outcome[job].state == CT_JOB_FUTURE)
+		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: job number %u has not been submitted",
+				 ct_seconds(w->where.now_us), job);
+	return 0;
+}
+
+static int check_state(const struct ct_world *w, uint32_t job, bool ok, const char *verb, struct ct_err *err)
+{
+	if (!ok)
+		return REFUSE(w, job, err, "cannot %s a job that is %s", verb,
+			      ct_job_state_name(ct_world_job_state(w, job)));
+	return 0;
+}
+
+static bool holds(const struct ct_world *w, uint32_t job)
+{
+	uint8_t s = w->outcome[job].state;
+
+	return s == CT_JOB_STARTING || s == CT_JOB_RUNNING || s == CT_JOB_PAUSED;
+}
+
+static int check_config(const struct ct_world *w, uint32_t job, uint32_t config, struct ct_err *err)
+{
+	const struct ct_family *f = w->spec.families ? w->spec.families[job] : NULL;
+	uint32_t n = f ? f->n : 1;
+
+	if (config >= n)
+		return REFUSE(w, job, err, "has %u configurations, not number %u", n, config);
+	return 0;
+}
+
+/* ---- do these GPUs have room? */
+
+static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struct ct_demand *d, uint32_t stamp,
+		     struct ct_err *err)
+{
+	const struct ct_cluster *c = w->cluster;
+	const struct ct_live *l = &w->live[job];
+	const struct ct_gpu *g;
+	const struct ct_node *n;
+	uint32_t milli = w->work->jobs[job].gpu_milli, limit;
+
+	if (gpu >= c->n_gpus)
+		return REFUSE(w, job, err, "there is no GPU %u, the cluster has %u", gpu, c->n_gpus);
+	if (w->gpu_mark[gpu] == stamp)
+		return REFUSE(w, job, err, "GPU %u is named twice", gpu);
+	w->gpu_mark[gpu] = stamp;
+	g = &c->gpus[gpu];
+	n = &c->nodes[g->node];
+	if (!n->up)
+		return REFUSE(w, job, err, "GPU %u is on node %u, which is down", gpu, g->node);
+	if (n->partition != l->partition)
+		return REFUSE(w, job, err, "GPU %u belongs to partition '%s', the job to '%s'", gpu,
+			      c->partitions[n->partition], c->partitions[l->partition]);
+	if (l->type != CT_NONE && n->type != l->type)
+		return REFUSE(w, job, err, "GPU %u is a '%s', the job wants '%s'", gpu, c->types[n->type].name,
+			      c->types[l->type].name);
+	if (n->pool_milli)
+		return REFUSE(w, job, err, "GPU %u is on node %u, which is in use as a pool", gpu, g->node);
+	if (g->used_milli + milli > 1000 && g->n_residents + 1u > w->spec.residents)
+		return REFUSE(w, job, err, "GPU %u holds job '%s' already (%u + %u of 1000, %u residents allowed)", gpu,
+			      name_of(w, c->slots[g->first_slot].job), g->used_milli, milli, w->spec.residents);
+	limit = n->gpu_mem_mib;
+	if (g->n_residents && limit != UINT32_MAX)
+		limit = limit > w->spec.gpu_reserve_mib ? limit - w->spec.gpu_reserve_mib : 0;
+	if ((uint64_t)g->used_mem_mib + d->gpu_mem_mib > limit)
+		return REFUSE(w, job, err, "GPU %u has no room for %u MiB (%u of %u used)", gpu, d->gpu_mem_mib,
+			      g->used_mem_mib, limit);
+	return 0;
+}
+
+/* CPU and host memory of the nodes, run by run as ct_cluster_take() books them.
+ * A node named in several runs is checked with the sum so far. */
+static int check_hosts(const struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n,
+		       const struct ct_demand *d, struct ct_err *err)
+{
+	const struct ct_cluster *c = w->cluster;
+
+	if (!d->cpu_milli && !d->mem_mib)
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ct_node *node = &c->nodes[c->gpus[gpus[i]].node];
+		uint64_t cpu = node->used_cpu_milli, mem = node->used_mem_mib;
+		uint32_t run = 0;
+
+		if (i && c->gpus[gpus[i - 1]].node == c->gpus[gpus[i]].node)
+			continue;
+		for (uint32_t k = 0; k <= n; k++) {
+			if (k < n && c->gpus[gpus[k]].node == c->gpus[gpus[i]].node) {
+				run++;
+			} else if (run) {
+				cpu += ct_share_of(d->cpu_milli, run, n);
+				mem += ct_share_of(d->mem_mib, run, n);
+				run = 0;
+			}
+		}
+		if (cpu > node->cpu_milli)
+			return REFUSE(w, job, err, "node %u has no room for its CPU (%.3f of %.3f cores)",
+				      c->gpus[gpus[i]].node, (double)cpu / 1000, (double)node->cpu_milli / 1000);
+		if (mem > node->mem_mib)
+			return REFUSE(w, job, err, "node %u has no room for its host memory (%llu of %u MiB)",
+				      c->gpus[gpus[i]].node, (unsigned long long)mem, node->mem_mib);
+	}
+	return 0;
+}
+
+static int check_room(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n, const struct ct_demand *d,
+		      struct ct_err *err)
+{
+	const struct ct_job *j = &w->work->jobs[job];
+	uint32_t stamp = ++w->mark;
+
+	if (n < j->min_gpus || n > j->max_gpus)
+		return REFUSE(w, job, err, "wants %u to %u GPUs at once, got %u", j->min_gpus, j->max_gpus, n);
+	for (uint32_t i = 0; i < n; i++)
+		CT_TRY(check_gpu(w, job, gpus[i], d, stamp, err));
+	return check_hosts(w, job, gpus, n, d, err);
+}
+
+/* ---- holding and releasing */
+
+static void link_holder(struct ct_world *w, uint32_t job)
+{
+	struct ct_live *l = &w->live[job];
+
+	l->next = w->holders;
+	l->prev = CT_NONE;
+	if (w->holders != CT_NONE)
+		w->live[w->holders].prev = job;
+	w->holders = job;
+}
+
+static void unlink_holder(struct ct_world *w, uint32_t job)
+{
+	const struct ct_live *l = &w->live[job];
+
+	if (l->prev != CT_NONE)
+		w->live[l->prev].next = l->next;
+	else
+		w->holders = l->next;
+	if (l->next != CT_NONE)
+		w->live[l->next].prev = l->prev;
+}
+
+/* Share held, booked up to now; `share` is what is held from now on. */
+static void book_held(struct ct_world *w, uint32_t job, int64_t before, int64_t after)
+{
+	struct ct_live *l = &w->live[job];
+
+	l->held += (ct_wide)before * (w->where.now_us - l->held_since);
+	l->held_since = w->where.now_us;
+	w->shares_milli += after - before;
+}
+
+static int64_t held_milli(const struct ct_world *w, uint32_t job)
+{
+	const struct ct_live *l = &w->live[job];
+
+	return l->n_slots ? (int64_t)l->n_slots * w->work->jobs[job].gpu_milli : (int64_t)l->pool_milli;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Remembers the placement as ranges; a later one takes its place where it fits. */
+static void record_place(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n)
+{
+	struct ct_outcome *o = &w->outcome[job];
+	uint32_t *sorted = w->scratch, ranges = 1, at;
+	bool ascending = true;
+
+	for (uint32_t i = 0; i < n; i++) {
+		sorted[i] = gpus[i];
+		ascending &= i == 0 || gpus[i] > gpus[i - 1];
+	}
+	if (!ascending)
+		qsort(sorted, n, sizeof *sorted, compare_u32);
+	for (uint32_t i = 1; i < n; i++)
+		ranges += sorted[i] != sorted[i - 1] + 1;
+	if (ranges > o->n_place) {
+		CT_GROW(w->places, w->cap_places, w->n_places + 2 * (size_t)ranges);
+		o->place = (uint32_t)(w->n_places / 2);
+		w->n_places += 2 * (size_t)ranges;
+	}
+	o->n_place = ranges;
+	at = 2 * o->place;
+	w->places[at] = sorted[0];
+	for (uint32_t i = 1; i < n; i++) {
+		if (sorted[i] == sorted[i - 1] + 1)
+			continue;
+		w->places[at + 1] = sorted[i - 1];
+		at += 2;
+		w->places[at] = sorted[i];
+	}
+	w->places[at + 1] = sorted[n - 1];
+}
+
+static void take(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n, const struct ct_demand *d)
+{
+	struct ct_live *l = &w->live[job];
+
+	l->first_slot = ct_cluster_take(w->cluster, job, gpus, n, w->work->jobs[job].gpu_milli, d->gpu_mem_mib,
+					d->cpu_milli, d->mem_mib);
+	l->n_slots = n;
+}
+
+static void give(struct ct_world *w, uint32_t job)
+{
+	struct ct_live *l = &w->live[job];
+	struct ct_demand d = ct_demand_of(w, job, l->next_config);
+
+	if (l->n_slots)
+		ct_cluster_give(w->cluster, l->first_slot, l->n_slots, w->work->jobs[job].gpu_milli, d.gpu_mem_mib,
+				d.cpu_milli, d.mem_mib);
+	else
+		ct_cluster_give_pool(w->cluster, l->node, l->pool_milli, d.cpu_milli, d.mem_mib);
+}
+
+void ct_release(struct ct_world *w, uint32_t job, const struct ct_slot **slots, uint32_t *n)
+{
+	struct ct_live *l = &w->live[job];
+
+	book_held(w, job, held_milli(w, job), 0);
+	give(w, job);
+	*n = l->n_slots;
+	*slots = w->cluster->slots + l->first_slot;
+	l->n_slots = 0;
+	l->node = CT_NONE;
+	l->pool_milli = 0;
+	l->switching = (ct_event_handle){ 0, 0 };
+	unlink_holder(w, job);
+	w->n_running--;
+	ct_progress_rate_neighbours(w, *slots, *n, job);
+	ct_progress_sm(w, *slots, *n);
+}
+
+static uint16_t one_more(uint16_t n)
+{
+	return n < UINT16_MAX ? (uint16_t)(n + 1) : n;
+}
+
+static struct ct_price price(struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t from, uint32_t to)
+{
+	const struct ct_job *j = &w->work->jobs[job];
+	struct ct_price p = { 0, 0 };
+
+	if (w->spec.transitions)
+		p = ct_transition_price(w->spec.transitions, kind,
+					j->model ? ct_strings_text(&w->work->strings, j->model) : NULL,
+					ct_demand_of(w, job, from).name, ct_demand_of(w, job, to).name);
+	w->n_transitions[kind]++;
+	w->transition_us[kind] += p.cost_us;
+	return p;
+}
+
+/* The job holds its GPUs; it starts to run, or to become ready to. */
+static void begin(struct ct_world *w, uint32_t job, uint32_t config)
+{
+	struct ct_live *l = &w->live[job];
+	struct ct_outcome *o = &w->outcome[job];
+	const struct ct_slot *slots;
+	struct ct_price p;
+
+	p = price(w, job, o->n_starts ? CT_TRANSITION_RESUME : CT_TRANSITION_START, config, config);
+	l->config = l->next_config = config;
+	l->held_since = w->where.now_us;
+	l->start_remaining_us = l->remaining_us;
+	book_held(w, job, 0, held_milli(w, job));
+	link_holder(w, job);
+	w->n_queued--;
+	w->queued_milli -= ct_request_milli(&w->work->jobs[job]);
+	w->n_running++;
+	if (o->start_us < 0)
+		o->start_us = w->where.now_us;
+	o->n_starts = one_more(o->n_starts);
+	slots = w->cluster->slots + l->first_slot;
+	l->settled = w->where.now_us;
+	if (p.cost_us > 0) {
+		ct_world_enter(w, job, CT_JOB_STARTING, CT_PHASE_QUEUE);
+		l->rate = 0;
+		l->end = ct_event_push(&w->events, w->where.now_us + p.cost_us, CT_EVENT_FINISH,
+				       ct_end_payload(job, CT_END_JOB));
+	} else {
+		ct_world_enter(w, job, CT_JOB_RUNNING, CT_PHASE_QUEUE);
+		ct_progress_rate(w, job);
+	}
+	ct_progress_rate_neighbours(w, slots, l->n_slots, job);
+	ct_progress_sm(w, slots, l->n_slots);
+	ct_world_tell(w, CT_DID_START, job, config, slots, l->n_slots);
+}
+
+int ct_world_start(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
+		   struct ct_err *err)
+{
+	struct ct_demand d;
+
+	CT_TRY(check_job(w, job, err));
+	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_QUEUED, "start", err));
+	CT_TRY(check_config(w, job, config, err));
+	d = ct_demand_of(w, job, config);
+	CT_TRY(check_room(w, job, gpus, n, &d, err));
+	take(w, job, gpus, n, &d);
+	record_place(w, job, gpus, n);
+	begin(w, job, config);
+	return 0;
+}
+
+int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint32_t node, struct ct_err *err)
+{
+	struct ct_live *l;
+	const struct ct_node *n;
+	struct ct_demand d;
+	uint64_t milli;
+
+	CT_TRY(check_job(w, job, err));
+	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_QUEUED, "start", err));
+	CT_TRY(check_config(w, job, config, err));
+	if (node >= w->cluster->n_nodes || !w->cluster->nodes[node].up)
+		return REFUSE(w, job, err, "node %u does not exist or is down", node);
+	l = &w->live[job];
+	n = &w->cluster->nodes[node];
+	d = ct_demand_of(w, job, config);
+	milli = (uint64_t)ct_request_milli(&w->work->jobs[job]);
+	if (n->partition != l->partition || (l->type != CT_NONE && n->type != l->type))
+		return REFUSE(w, job, err, "node %u has another partition or GPU type", node);
+	if (milli > n->free_milli)
+		return REFUSE(w, job, err, "node %u has %.3f GPUs free, not %.3f", node, (double)n->free_milli / 1000,
+			      (double)milli / 1000);
+	if ((uint64_t)n->used_cpu_milli + d.cpu_milli > n->cpu_milli)
+		return REFUSE(w, job, err, "node %u has no room for its CPU", node);
+	if ((uint64_t)n->used_mem_mib + d.mem_mib > n->mem_mib)
+		return REFUSE(w, job, err, "node %u has no room for its host memory", node);
+	ct_cluster_take_pool(w->cluster, node, milli, d.cpu_milli, d.mem_mib);
+	l->node = node;
+	l->n_slots = 0;
+	l->pool_milli = milli;
+	w->pooled = true;
+	begin(w, job, config);
+	return 0;
+}
+
+void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
+{
+	struct ct_live *l = &w->live[job];
+	struct ct_outcome *o = &w->outcome[job];
+	const struct ct_slot *slots;
+	uint32_t n;
+
+	ct_progress_stop(w, job);
+	ct_event_cancel(&w->events, l->switching);
+	if (lose) {
+		double s = (l->start_remaining_us - l->remaining_us) / 1e6;
+		double gpus = (double)ct_request_milli(&w->work->jobs[job]) / 1000;
+
+		o->work_s -= s;
+		o->lost_s += s;
+		if (w->window_open) {
+			w->work_gpu_s -= s * gpus;
+			w->lost_gpu_s += s * gpus;
+		}
+		l->remaining_us = l->start_remaining_us;
+	}
+	ct_world_enter(w, job, CT_JOB_QUEUED,
+		       o->state == CT_JOB_STARTING  ? CT_PHASE_START
+		       : o->state == CT_JOB_RUNNING ? CT_PHASE_RUN
+						    : l->paused_as);
+	o->n_preemptions = one_more(o->n_preemptions);
+	w->n_queued++;
+	w->queued_milli += ct_request_milli(&w->work->jobs[job]);
+	ct_release(w, job, &slots, &n);
+	ct_world_tell(w, CT_DID_PREEMPT, job, l->config, slots, n);
+}
+
+int ct_world_preempt(struct ct_world *w, uint32_t job, struct ct_err *err)
+{
+	CT_TRY(check_job(w, job, err));
+	CT_TRY(check_state(w, job, holds(w, job), "preempt", err));
+	ct_requeue(w, job, false);
+	return 0;
+}
+
+/* A blocking transition: the job keeps its GPUs and stands still. */
+static void pause_job(struct ct_world *w, uint32_t job, ct_time cost_us, enum ct_phase as)
+{
+	struct ct_live *l = &w->live[job];
+
+	ct_progress_stop(w, job);
+	ct_world_enter(w, job, CT_JOB_PAUSED, CT_PHASE_RUN);
+	l->paused_as = as;
+	l->end = ct_event_push(&w->events, w->where.now_us + cost_us, CT_EVENT_FINISH, ct_end_payload(job, CT_END_JOB));
+}
+
+int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
+		     struct ct_err *err)
+{
+	struct ct_live *l;
+	struct ct_demand d;
+	struct ct_price p;
+	const struct ct_slot *slots;
+	uint32_t first, n_old;
+	int refused;
+
+	CT_TRY(check_job(w, job, err));
+	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_RUNNING, "migrate", err));
+	CT_TRY(check_config(w, job, config, err));
+	l = &w->live[job];
+	if (!l->n_slots)
+		return REFUSE(w, job, err, "holds a pool share of node %u, which cannot migrate", l->node);
+	if (l->switching.generation)
+		return REFUSE(w, job, err, "is switching to configuration %u", l->next_config);
+	d = ct_demand_of(w, job, config);
+	/* Its own GPUs count as free: give, look, and take back when refused. */
+	first = l->first_slot;
+	n_old = l->n_slots;
+	uint32_t *old = ct_calloc(n_old, sizeof *old);
+
+	for (uint32_t i = 0; i < n_old; i++)
+		old[i] = w->cluster->slots[first + i].gpu;
+	give(w, job);
+	refused = check_room(w, job, gpus, n, &d, err);
+	if (refused) {
+		d = ct_demand_of(w, job, l->config);
+		take(w, job, old, n_old, &d);
+		free(old);
+		return refused;
+	}
+	ct_progress_settle(w, job);
+	book_held(w, job, held_milli(w, job), (int64_t)n * w->work->jobs[job].gpu_milli);
+	slots = w->cluster->slots + first;
+	ct_progress_rate_neighbours(w, slots, n_old, job);
+	ct_progress_sm(w, slots, n_old);
+	ct_world_tell(w, CT_DID_MIGRATE, job, l->config, slots, n_old);
+	free(old);
+	p = price(w, job, CT_TRANSITION_MIGRATE, l->config, config);
+	l->config = l->next_config = config;
+	take(w, job, gpus, n, &d);
+	record_place(w, job, gpus, n);
+	w->outcome[job].n_migrations = one_more(w->outcome[job].n_migrations);
+	if (p.blocks && p.cost_us > 0)
+		pause_job(w, job, p.cost_us, CT_PHASE_PAUSE);
+	else
+		ct_progress_rate(w, job);
+	slots = w->cluster->slots + l->first_slot;
+	ct_progress_rate_neighbours(w, slots, n, job);
+	ct_progress_sm(w, slots, n);
+	ct_world_tell(w, CT_DID_MIGRATE, job, config, slots, n);
+	return 0;
+}
+
+int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, struct ct_err *err)
+{
+	struct ct_live *l;
+	struct ct_demand d;
+	struct ct_price p;
+	const struct ct_slot *slots;
+	uint32_t n;
+	int refused;
+
+	CT_TRY(check_job(w, job, err));
+	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_RUNNING, "reconfigure", err));
+	CT_TRY(check_config(w, job, config, err));
+	l = &w->live[job];
+	n = l->n_slots;
+	if (!n)
+		return REFUSE(w, job, err, "holds a pool share of node %u, which cannot be reconfigured", l->node);
+	if (l->switching.generation)
+		return REFUSE(w, job, err, "is switching to configuration %u already", l->next_config);
+	if (config == l->config)
+		return REFUSE(w, job, err, "is in configuration %u already", config);
+	uint32_t *gpus = ct_calloc(n, sizeof *gpus);
+
+	for (uint32_t i = 0; i < n; i++)
+		gpus[i] = w->cluster->slots[l->first_slot + i].gpu;
+	give(w, job);
+	d = ct_demand_of(w, job, config);
+	refused = check_room(w, job, gpus, n, &d, err);
+	if (refused)
+		d = ct_demand_of(w, job, l->config);
+	take(w, job, gpus, n, &d);
+	free(gpus);
+	if (refused)
+		return refused;
+	p = price(w, job, CT_TRANSITION_SWITCH, l->config, config);
+	l->next_config = config;
+	w->outcome[job].n_switches = one_more(w->outcome[job].n_switches);
+	if (p.cost_us > 0 && !p.blocks) {
+		l->switching = ct_event_push(&w->events, w->where.now_us + p.cost_us, CT_EVENT_FINISH,
+					     ct_end_payload(job, CT_END_SWITCH));
+	} else {
+		ct_progress_settle(w, job);
+		l->config = config;
+		if (p.cost_us > 0)
+			pause_job(w, job, p.cost_us, CT_PHASE_SWITCH);
+		else
+			ct_progress_rate(w, job);
+	}
+	slots = w->cluster->slots + l->first_slot;
+	ct_progress_rate_neighbours(w, slots, n, job);
+	ct_progress_sm(w, slots, n);
+	ct_world_tell(w, CT_DID_SWITCH, job, config, slots, n);
+	return 0;
+}
+
+/* Out of the queue for good. */
+static void leave_queue(struct ct_world *w, uint32_t job, enum ct_job_state state, enum ct_reason reason)
+{
+	w->n_queued--;
+	w->queued_milli -= ct_request_milli(&w->work->jobs[job]);
+	ct_world_end_job(w, job, state, reason);
+	ct_world_tell(w, state == CT_JOB_FAILED ? CT_DID_FAIL : CT_DID_REJECT, job, w->live[job].config, NULL, 0);
+}
+
+int ct_world_fail(struct ct_world *w, uint32_t job, enum ct_reason reason, struct ct_err *err)
+{
+	const struct ct_slot *slots;
+	uint32_t n;
+
+	CT_TRY(check_job(w, job, err));
+	CT_TRY(check_state(w, job, holds(w, job) || w->outcome[job].state == CT_JOB_QUEUED, "fail", err));
+	if (w->outcome[job].state == CT_JOB_QUEUED) {
+		leave_queue(w, job, CT_JOB_FAILED, reason);
+		return 0;
+	}
+	ct_progress_stop(w, job);
+	ct_event_cancel(&w->events, w->live[job].switching);
+	ct_world_end_job(w, job, CT_JOB_FAILED, reason);
+	ct_release(w, job, &slots, &n);
+	ct_world_tell(w, CT_DID_FAIL, job, w->live[job].config, slots, n);
+	return 0;
+}
+
+int ct_world_reject(struct ct_world *w, uint32_t job, enum ct_reason reason, struct ct_err *err)
+{
+	CT_TRY(check_job(w, job, err));
+	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_QUEUED, "reject", err));
+	leave_queue(w, job, CT_JOB_REJECTED, reason);
+	return 0;
+}
+
+int ct_world_wake(struct ct_world *w, ct_time t, struct ct_err *err)
+{
+	size_t at;
+
+	if (t <= w->where.now_us)
+		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: a wake-up wants a later time, got %.6f s",
+				 ct_seconds(w->where.now_us), ct_seconds(t));
+	/* Few are pending at a time, and most new ones come first. */
+	for (at = w->n_wakes; at > 0 && w->wakes[at - 1] < t; at--)
+		;
+	if (at > 0 && w->wakes[at - 1] == t)
+		return 0;
+	CT_GROW(w->wakes, w->cap_wakes, w->n_wakes + 1);
+	memmove(w->wakes + at + 1, w->wakes + at, (w->n_wakes - at) * sizeof *w->wakes);
+	w->wakes[at] = t;
+	w->n_wakes++;
+	ct_event_push(&w->events, t, CT_EVENT_TIMER, CT_TIMER_WAKE);
+	return 0;
+}
+
+int ct_world_plan_node(struct ct_world *w, ct_time t, uint32_t node, bool up, struct ct_err *err)
+{
+	if (node >= w->cluster->n_nodes)
+		return ct_err_at(err, CT_ECONFIG, NULL, "there is no node %u, the cluster has %u", node,
+				 w->cluster->n_nodes);
+	if (t < w->where.now_us)
+		return ct_err_at(err, CT_ECONFIG, NULL, "node %u cannot change in the past, at %.6f s", node,
+				 ct_seconds(t));
+	CT_GROW(w->node_plans, w->cap_node_plans, w->n_node_plans + 1);
+	w->node_plans[w->n_node_plans] = (struct ct_node_plan){ node, up };
+	ct_event_push(&w->events, t, CT_EVENT_NODE, (uint32_t)w->n_node_plans++);
+	return 0;
+}
