@@ -5,6 +5,7 @@
 #include "experiments/yaml.h"
 
 #include "experiments/option.h"
+#include "sim/shown.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -154,7 +155,7 @@ static int take_key(struct reader *r, const char *text, struct ct_loc at)
 	for (const struct ct_yaml *c = map->first; c; c = c->next)
 		if (strcmp(c->key, text) == 0) {
 			ct_err_add(r->err, CT_ECONFIG, &at, "key '%s' is there twice, first on line %zu",
-				   ct_shown(text, shown), c->key_at.line);
+				   ct_shown(shown, text, strlen(text)), c->key_at.line);
 			break;
 		}
 	r->open[r->depth - 1].key = text;
