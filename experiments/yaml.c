@@ -72,8 +72,9 @@ static struct ct_loc place_of(const struct reader *r, size_t line, size_t column
 {
 	size_t i, start;
 
+	/* At the end libyaml adds a line of its own when the last has no break. */
 	if (line >= r->n_lines)
-		return (struct ct_loc){ r->name, line + 1, column + 1 };
+		return (struct ct_loc){ r->name, r->n_lines, r->n - r->line_start[r->n_lines - 1] + 1 };
 	i = start = r->line_start[line];
 	for (; column > 0 && i < r->n; column--)
 		do
