@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cells are read in the order of the columns table into a job under construction;
+/* Cells are read in the order of the file into a job under construction;
  * what needs several cells (shares of GPUs, instances, the elastic range, the id)
  * is settled at the end of the row. No cell is hashed when its text was seen in
  * the same column shortly before. */
@@ -525,6 +525,16 @@ static int read_rows(struct reader *r)
 	return r->err->code ? (int)r->err->code : rc;
 }
 
+/* Cells are read in the order of the file, so that messages come in its order. */
+static void activate(struct reader *r, enum ct_column_id c)
+{
+	size_t at = r->n_active++;
+
+	for (; at && r->h.field_of[r->active[at - 1]] > r->h.field_of[c]; at--)
+		r->active[at] = r->active[at - 1];
+	r->active[at] = c;
+}
+
 static void prepare(struct reader *r)
 {
 	r->extra_column = CT_NEW(&r->arena, size_t, r->h.n_extra);
@@ -533,7 +543,7 @@ static void prepare(struct reader *r)
 		r->extra_column[i] = ct_workload_column(r->w, r->h.extra_name[i]);
 	for (size_t c = 0; c < CT_COLUMNS; c++)
 		if (r->h.field_of[c] != SIZE_MAX)
-			r->active[r->n_active++] = (enum ct_column_id)c;
+			activate(r, (enum ct_column_id)c);
 }
 
 int ct_csv_jobs_read_open(struct ct_csv *in, const struct ct_trace_options *o, struct ct_workload *w,

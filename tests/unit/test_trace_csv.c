@@ -477,10 +477,10 @@ static void test_bad_optional_cells(void **state)
 		"t.csv:7:12: 'max_gpus' wants at least the 2 GPUs of the job, got 1\n"
 		"t.csv:8:13: 'deadline' lies before the submission (both count from the same zero)\n"
 		"t.csv:9:13: 'deadline' wants 0 to 288230376151 seconds, got '-8'\n"
-		"t.csv:10:15: 'num_cpus' wants 0 to 4294967, got '-1'\n"
 		"t.csv:10:14: 'sm_frac' wants 0 to 1, got '1.5'\n"
+		"t.csv:10:18: 'num_cpus' wants 0 to 4294967, got '-1'\n"
 		"t.csv:11:12: 'min_gpus' wants 1 to 4294967295, got '0'\n"
-		"t.csv:11:15: 'sm_frac' wants a number, got 'x'");
+		"t.csv:11:16: 'sm_frac' wants a number, got 'x'");
 	refuses("id,time,gpus,runtime,num_inst\n1,0,4000000000,5,2\n2,0,1,5,0\n",
 		"t.csv:2:18: 2 instances of 'num_gpus' 4000000000 are more than 4294967295\n"
 		"t.csv:3:9: 'num_inst' wants 1 to 4294967295, got '0'");
@@ -652,8 +652,8 @@ static void test_conformance_bad(void **state)
 		{ "unsorted", NULL, 3, NULL },
 		{ "too_big", NULL, 3, NULL },
 		{ "dup_id", "3:1: 'job_id' '0' is taken by line 2", 2, "dropped_duplicate_id" },
-		{ "neg_duration", "3:6: 'duration' must be positive, got '-5'", 2, "dropped_negative_duration" },
-		{ "zero_duration", "3:6: 'duration' must be positive, got '0'", 2, "dropped_zero_duration" },
+		{ "neg_duration", "3:8: 'duration' must be positive, got '-5'", 2, "dropped_negative_duration" },
+		{ "zero_duration", "3:8: 'duration' must be positive, got '0'", 2, "dropped_zero_duration" },
 		{ "zero_gpus", "3:6: 'num_gpus' must be positive, got '0'", 2, "dropped_zero_gpus" },
 	};
 	const struct ct_trace_options drop = { .on_bad_row = CT_BAD_ROW_DROP };
