@@ -23,7 +23,8 @@ static void out_of_memory(size_t n, size_t size)
 
 /* A million jobs fill several hundred MiB once; in pages of 4 KiB the faults alone
  * cost as much as the whole simulation, so large areas ask for huge pages. Advice
- * only: without them everything works the same. */
+ * only: without them everything works the same. Not after realloc, which moves
+ * pages: splitting huge ones costs more than they save. */
 static void advise(void *p, size_t n)
 {
 	uintptr_t first = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
@@ -95,7 +96,8 @@ void *ct_realloc_array(void *p, size_t n, size_t size)
 
 	if (!q)
 		out_of_memory(n, size);
-	advise(q, n * size);
+	if (!p)
+		advise(q, n * size);
 	return q;
 }
 
