@@ -125,6 +125,26 @@ out "makespan_s * 310.000 s *"
 begin "the demo, from elsewhere" "$C" run data:experiments/demo/demo.yaml --policy las; status 0; files
 out "jobs_finished * 360 *"
 
+# two results
+for p in fifo easy; do
+	begin "run $p for compare" "$C" run "$root/experiments/demo/demo.yaml" --policy $p --out $p.h5; status 0
+done
+begin "compare" "$C" compare fifo.h5 easy.h5; status 0; no_err; out "*mean_jct_s*"
+begin "compare, json" "$C" compare fifo.h5 easy.h5 --json; status 0; out '*"metric": "mean_jct_s"*"verdict": *'
+[ -z "$python" ] || that json_is_valid "$work/out"
+begin "compare, one is missing" "$C" compare fifo.h5 none.h5; status 5; no_out; err "*none.h5*"
+head -c 3000 "$H/easy.h5" >"$H/cut.h5"
+begin "compare, one is cut off" "$C" compare fifo.h5 cut.h5; status 5; no_out; err "*cut.h5*"
+begin "compare, one is no result" "$C" compare fifo.h5 "$D/easy3.csv"; status 5; no_out; err "*easy3.csv*"
+end_case
+rm -f "$H"/*.h5
+
+# the same file, byte for byte
+begin "no-perf, once" "$C" run "$root/experiments/demo/demo.yaml" --no-perf --out a.h5; status 0
+begin "no-perf, twice" "$C" run "$root/experiments/demo/demo.yaml" --no-perf --out b.h5; status 0; that cmp "$H/a.h5" "$H/b.h5"
+end_case
+rm -f "$H"/*.h5
+
 # traces
 begin "trace info" "$C" trace info "$D/jobs_1000_le8.csv.gz" --cluster 8x8; status 0; no_err
 out "rows * 1000 read, 1000 kept"; out "offered load *"; out "duration s *"; out "largest job *"
