@@ -17,8 +17,7 @@ static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int sig)
 {
-	(void)sig;
-	interrupted = 1;
+	interrupted = sig;
 }
 
 /* Ctrl-C: the first ends the run at the next instant, a second one the process. A

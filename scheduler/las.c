@@ -171,7 +171,7 @@ static void fini(void *state)
 
 static const struct ct_opt opts[] = {
 	CT_PREEMPTIVE_OPTIONS,
-	{ "threshold", CT_OPT_SECONDS, offsetof(struct las, threshold), "18000", 0, 1e12, NULL, "GPU s",
+	{ "threshold", CT_OPT_SECONDS, offsetof(struct las, threshold), "18000", 1e-6, 1e12, NULL, "GPU s",
 	  "attained service from which a job is in the second queue", 0 },
 	{ "promote", CT_OPT_DOUBLE, offsetof(struct las, promote), "0", 0, 1e6, NULL, NULL,
 	  "back to the first queue after waiting so many times the time run; 0 = never", 0 },

@@ -167,7 +167,7 @@ static void choose_all(struct ct_preemptive *s, struct ct_active_list *a, uint32
 	while (i < a->n || n > 0) {
 		struct ct_active *r = &a->job[i];
 		struct ct_candidate *c = q->candidate;
-		const struct ct_demand *d;
+		const struct ct_request *d;
 
 		if (n > 0)
 			c += e = ct_candidate_earliest(q->candidate, n);
@@ -179,7 +179,7 @@ static void choose_all(struct ct_preemptive *s, struct ct_active_list *a, uint32
 			continue;
 		}
 		d = &q->waiting.class[c->class].demand;
-		if (quota_take(&quota, ct_demand_milli(d), d->gpu_type)) {
+		if (quota_take(&quota, ct_request_milli(d), d->gpu_type)) {
 			choose(s, c->job);
 			c->job = ct_waiting_next(&q->waiting, c->class, c->key, c->job);
 			if (c->job != CT_NO_JOB)
@@ -229,7 +229,8 @@ static int start_chosen(struct ct_preemptive *s, const struct ct_view *v, struct
 {
 	for (size_t i = 0; i < s->n_chosen; i++) {
 		uint32_t job = s->chosen[i];
-		struct ct_demand d = ct_demand_of(ct_view_job(v, job));
+		struct ct_request d = ct_request_of(ct_view_job(v, job));
+		int64_t key = ct_waiting_key_of(&s->q.waiting, job);
 		enum ct_start_result r = ct_queueing_start(&s->q, v, p, job);
 
 		if (r == CT_START_FAILED)
@@ -237,9 +238,9 @@ static int start_chosen(struct ct_preemptive *s, const struct ct_view *v, struct
 		if (r == CT_DOES_NOT_FIT)
 			continue;
 		CT_GROW(a->job, a->cap, a->n + 1);
-		a->job[a->n++] = (struct ct_active){ .milli = ct_demand_milli(&d),
-						     .job = job,
-						     .gpu_type = type_held(v, job) };
+		a->job[a->n++] = (struct ct_active){
+			.key = key, .milli = ct_request_milli(&d), .job = job, .gpu_type = type_held(v, job)
+		};
 	}
 	return 0;
 }

@@ -112,7 +112,7 @@ int ct_queueing_classify(struct ct_queueing *q, const struct ct_view *v, struct 
 			 uint32_t *class, int *possible)
 {
 	enum { UNKNOWN, POSSIBLE, NEVER };
-	struct ct_demand d = ct_demand_of(ct_view_job(v, job));
+	struct ct_request d = ct_request_of(ct_view_job(v, job));
 	struct ct_waiting_class *c;
 
 	*class = ct_waiting_class(&q->waiting, &d);
@@ -209,7 +209,7 @@ struct ct_room ct_queueing_room(const struct ct_queueing *q, const struct ct_vie
 }
 
 /* With PACK a job no larger than a node needs its GPUs on one node. */
-static bool some_node_may_hold(const struct ct_queueing *q, const struct ct_view *v, const struct ct_demand *d)
+static bool some_node_may_hold(const struct ct_queueing *q, const struct ct_view *v, const struct ct_request *d)
 {
 	const struct ct_queue_part *part = &q->part[d->partition];
 	uint32_t idle = 0, size = 0;
@@ -226,7 +226,7 @@ static bool some_node_may_hold(const struct ct_queueing *q, const struct ct_view
 }
 
 bool ct_queueing_may_fit(const struct ct_queueing *q, const struct ct_view *v, const struct ct_room *room,
-			 const struct ct_demand *d)
+			 const struct ct_request *d)
 {
 	if (!ct_room_holds(room, d))
 		return false;
@@ -235,13 +235,31 @@ bool ct_queueing_may_fit(const struct ct_queueing *q, const struct ct_view *v, c
 	return some_node_may_hold(q, v, d);
 }
 
+struct ct_place ct_queueing_place(const struct ct_queueing *q, const struct ct_view *v, uint32_t job)
+{
+	return v->host->place(v->host->ctx, job, q->placement, (uint32_t)q->residents);
+}
+
+int ct_queueing_start_at(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job,
+			 const struct ct_place *at)
+{
+	uint32_t config = ct_view_job(v, job)->default_config;
+	int rc = q->placement == CT_PLACE_POOL ? p->start_pool(p, job, config, at->node)
+					       : p->start(p, job, config, at->gpus, at->n);
+
+	if (rc)
+		return rc;
+	ct_waiting_remove(&q->waiting, job);
+	return q->started ? q->started(q, v, job, at) : 0;
+}
+
 enum ct_start_result ct_queueing_start(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job)
 {
-	enum ct_start_result r = ct_start_anywhere(v, p, job, q->placement, (uint32_t)q->residents);
+	struct ct_place at = ct_queueing_place(q, v, job);
 
-	if (r == CT_STARTED)
-		ct_waiting_remove(&q->waiting, job);
-	return r;
+	if (at.n == 0)
+		return CT_DOES_NOT_FIT;
+	return ct_queueing_start_at(q, v, p, job, &at) ? CT_START_FAILED : CT_STARTED;
 }
 
 /* ---- passes */
@@ -255,7 +273,7 @@ int ct_queueing_start_head(struct ct_queueing *q, const struct ct_view *v, struc
 		part->blocked = CT_NO_JOB;
 	while ((job = ct_waiting_first(&q->waiting, partition)) != CT_NO_JOB && job != part->blocked) {
 		struct ct_room room = ct_queueing_room(q, v, partition);
-		const struct ct_demand *d = &q->waiting.class[ct_waiting_class_of(&q->waiting, job)].demand;
+		const struct ct_request *d = &q->waiting.class[ct_waiting_class_of(&q->waiting, job)].demand;
 		enum ct_start_result r = CT_DOES_NOT_FIT;
 
 		if (ct_queueing_may_fit(q, v, &room, d))
@@ -309,7 +327,7 @@ static int skip_pass(struct ct_queueing *q, const struct ct_view *v, struct ct_p
 	while (n > 0) {
 		uint32_t i = ct_candidate_earliest(q->candidate, n);
 		struct ct_candidate *c = &q->candidate[i];
-		const struct ct_demand *d = &q->waiting.class[c->class].demand;
+		const struct ct_request *d = &q->waiting.class[c->class].demand;
 		enum ct_start_result r = CT_DOES_NOT_FIT;
 
 		if (ct_queueing_may_fit(q, v, &room, d))
@@ -349,7 +367,7 @@ static int skip_fresh(struct ct_queueing *q, const struct ct_view *v, struct ct_
 	if (n > 1)
 		qsort(q->candidate, n, sizeof *q->candidate, by_order);
 	for (size_t i = 0; i < n; i++) {
-		const struct ct_demand *d = &q->waiting.class[q->candidate[i].class].demand;
+		const struct ct_request *d = &q->waiting.class[q->candidate[i].class].demand;
 		struct ct_room room = ct_queueing_room(q, v, d->partition);
 
 		if (ct_queueing_may_fit(q, v, &room, d) &&

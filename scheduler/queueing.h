@@ -26,7 +26,7 @@ enum ct_order {
 	CT_ORDER_OWN,      /* the policy adds jobs itself */
 };
 
-struct ct_queue_part { /* of a partition */
+struct ct_queue_part {             /* of a partition */
 	uint32_t *group, n_groups; /* in view->groups */
 	uint32_t node;             /* its only node, or CT_ANY */
 	uint32_t blocked;          /* head that did not fit, CT_NO_JOB */
@@ -55,29 +55,49 @@ struct ct_queueing {
 	uint32_t n_parts;
 	uint32_t *fresh; /* jobs to be admitted, in order of arrival */
 	size_t n_fresh, cap_fresh;
+	/* Told of each start and where, before anything else is placed; may be NULL. */
+	int (*started)(struct ct_queueing *q, const struct ct_view *v, uint32_t job, const struct ct_place *at);
 	struct ct_candidate *candidate; /* scratch of a pass */
 	size_t cap_candidates;
 };
 
-#define CT_QUEUEING_PLACEMENT                                                                                     \
-	{ "placement", CT_OPT_ENUM, offsetof(struct ct_queueing, placement), "count", 0, 0, "count|pack|pool", NULL, \
-	  "any free GPUs, one node best fit, or a share of a node as one divisible pool", 0 }
-#define CT_QUEUEING_ON_BLOCK(default_)                                                                            \
-	{ "on_block", CT_OPT_ENUM, offsetof(struct ct_queueing, on_block), default_, 0, 0, "stop|skip", NULL,     \
-	  "a job that does not fit stops the jobs behind it, or is passed over", 0 }
-#define CT_QUEUEING_ORDER_BY                                                                                      \
-	{ "order_by", CT_OPT_TEXT, offsetof(struct ct_queueing, order_by), "", 0, 0, NULL, NULL,                  \
-	  "trace column that orders the queue, smallest value first, ties by submission", 0 }
-#define CT_QUEUEING_ESTIMATE                                                                                      \
-	{ "estimate", CT_OPT_ENUM, offsetof(struct ct_queueing, estimate), "true", 0, 0, "true|noisy|column", NULL, \
-	  "run-time estimates: the truth, the truth with log-normal error, the trace's requested time", 0 },      \
-	{ "estimate_sigma", CT_OPT_DOUBLE, offsetof(struct ct_queueing, sigma), "0.5", 0, 10, NULL, NULL,         \
-	  "sigma of the log-normal error of estimate=noisy", 0 }
-#define CT_QUEUEING_RESIDENTS                                                                                     \
-	{ "residents", CT_OPT_INT, offsetof(struct ct_queueing, residents), "1", 1, 2, "", "jobs",                \
-	  "jobs that may share a GPU beyond what their shares allow; 1 = no co-location", 0 }
-#define CT_QUEUEING_OPTIONS(on_block_)                                                                            \
-	CT_QUEUEING_PLACEMENT, CT_QUEUEING_ON_BLOCK(on_block_), CT_QUEUEING_ORDER_BY, CT_QUEUEING_ESTIMATE,       \
+#define CT_QUEUEING_PLACEMENT                                                                                        \
+	{                                                                                                            \
+		"placement", CT_OPT_ENUM, offsetof(struct ct_queueing, placement), "count", 0, 0, "count|pack|pool", \
+		    NULL, "any free GPUs, one node best fit, or a share of a node as one divisible pool", 0          \
+	}
+#define CT_QUEUEING_ON_BLOCK(default_)                                                                              \
+	{                                                                                                           \
+		"on_block", CT_OPT_ENUM, offsetof(struct ct_queueing, on_block), default_, 0, 0, "stop|skip", NULL, \
+		    "a job that does not fit stops the jobs behind it, or is passed over", 0                        \
+	}
+#define CT_QUEUEING_ORDER_BY                                                                           \
+	{                                                                                              \
+		"order_by", CT_OPT_TEXT, offsetof(struct ct_queueing, order_by), "", 0, 0, NULL, NULL, \
+		    "trace column that orders the queue, smallest value first, ties by submission", 0  \
+	}
+#define CT_QUEUEING_ESTIMATE                                                                                    \
+	{ "estimate",                                                                                           \
+	  CT_OPT_ENUM,                                                                                          \
+	  offsetof(struct ct_queueing, estimate),                                                               \
+	  "true",                                                                                               \
+	  0,                                                                                                    \
+	  0,                                                                                                    \
+	  "true|noisy|column",                                                                                  \
+	  NULL,                                                                                                 \
+	  "run-time estimates: the truth, the truth with log-normal error, the trace's requested time",         \
+	  0 },                                                                                                  \
+	{                                                                                                       \
+		"estimate_sigma", CT_OPT_DOUBLE, offsetof(struct ct_queueing, sigma), "0.5", 0, 10, NULL, NULL, \
+		    "sigma of the log-normal error of estimate=noisy", 0                                        \
+	}
+#define CT_QUEUEING_RESIDENTS                                                                            \
+	{                                                                                                \
+		"residents", CT_OPT_INT, offsetof(struct ct_queueing, residents), "1", 1, 2, "", "jobs", \
+		    "jobs that may share a GPU beyond what their shares allow; 1 = no co-location", 0    \
+	}
+#define CT_QUEUEING_OPTIONS(on_block_)                                                                      \
+	CT_QUEUEING_PLACEMENT, CT_QUEUEING_ON_BLOCK(on_block_), CT_QUEUEING_ORDER_BY, CT_QUEUEING_ESTIMATE, \
 	    CT_QUEUEING_RESIDENTS
 
 /* Finds order_by's column; the error was reported when nonzero. */
@@ -104,14 +124,18 @@ void ct_queueing_done(struct ct_queueing *q);
 struct ct_room ct_queueing_room(const struct ct_queueing *q, const struct ct_view *v, uint32_t partition);
 /* False: a job of that demand cannot fit now (cheaper than host->place). */
 bool ct_queueing_may_fit(const struct ct_queueing *q, const struct ct_view *v, const struct ct_room *room,
-			 const struct ct_demand *d);
+			 const struct ct_request *d);
 /* Fills q->candidate with the first jobs of the classes within `room`; their number. */
 uint32_t ct_queueing_candidates(struct ct_queueing *q, uint32_t partition, const struct ct_room *room);
 /* Index of the earliest of n > 0 candidates. */
 uint32_t ct_candidate_earliest(const struct ct_candidate *c, uint32_t n);
-/* Starts a waiting job where the rule puts it, and takes it from the list. */
-enum ct_start_result ct_queueing_start(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p,
-				       uint32_t job);
+/* Where the rule puts a job; .n = 0: it does not fit. */
+struct ct_place ct_queueing_place(const struct ct_queueing *q, const struct ct_view *v, uint32_t job);
+/* Starts a waiting job there and takes it from the list. */
+int ct_queueing_start_at(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job,
+			 const struct ct_place *at);
+/* Both. */
+enum ct_start_result ct_queueing_start(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job);
 /* Starts jobs of a partition in order until one does not fit; q->part[].blocked is
  * that one, or CT_NO_JOB. */
 int ct_queueing_start_head(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t partition);

@@ -19,7 +19,7 @@
 
 struct ct_waiting_entry {
 	UT_hash_handle hh;
-	struct ct_demand demand;
+	struct ct_request demand;
 	uint32_t class;
 };
 
@@ -44,9 +44,9 @@ struct ct_waiting_index {
 static const struct summary nothing = { INT64_MAX, UINT64_MAX, CT_NO_JOB, UINT32_MAX, UINT32_MAX, UINT32_MAX };
 const struct ct_room ct_room_unlimited = { UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
 
-struct ct_demand ct_demand_of(const struct ct_view_job *j)
+struct ct_request ct_request_of(const struct ct_view_job *j)
 {
-	struct ct_demand d = {
+	struct ct_request d = {
 		.partition = j->partition,
 		.gpu_type = j->gpu_type,
 		.num_gpus = j->num_gpus,
@@ -63,25 +63,25 @@ struct ct_demand ct_demand_of(const struct ct_view_job *j)
 	return d;
 }
 
-static uint32_t whole_of(const struct ct_demand *d)
+static uint32_t whole_of(const struct ct_request *d)
 {
 	return d->gpu_milli == 1000 ? d->num_gpus : 0;
 }
 
-bool ct_room_holds(const struct ct_room *r, const struct ct_demand *d)
+bool ct_room_holds(const struct ct_room *r, const struct ct_request *d)
 {
-	return ct_demand_milli(d) <= r->milli && whole_of(d) <= r->whole && d->cpu_milli <= r->cpu_milli &&
+	return ct_request_milli(d) <= r->milli && whole_of(d) <= r->whole && d->cpu_milli <= r->cpu_milli &&
 	       d->mem_mib <= r->mem_mib;
 }
 
 static struct summary leaf_of(const struct ct_waiting_class *c)
 {
-	const struct ct_demand *d = &c->demand;
+	const struct ct_request *d = &c->demand;
 
 	if (c->n_jobs == 0)
 		return nothing;
-	return (struct summary){ c->first_key, ct_demand_milli(d), c->first_job,
-				 whole_of(d),  d->cpu_milli,       d->mem_mib };
+	return (
+	    struct summary){ c->first_key, ct_request_milli(d), c->first_job, whole_of(d), d->cpu_milli, d->mem_mib };
 }
 
 static struct summary both(const struct summary *a, const struct summary *b)
@@ -131,8 +131,7 @@ void ct_waiting_fini(struct ct_waiting *w)
 {
 	struct ct_waiting_entry *e, *next;
 
-	HASH_ITER(hh, w->table, e, next)
-	{
+	HASH_ITER (hh, w->table, e, next) {
 		HASH_DEL(w->table, e);
 		free(e);
 	}
@@ -148,7 +147,7 @@ void ct_waiting_fini(struct ct_waiting *w)
 	*w = (struct ct_waiting){ 0 };
 }
 
-static uint32_t class_new(struct ct_waiting *w, const struct ct_demand *d)
+static uint32_t class_new(struct ct_waiting *w, const struct ct_request *d)
 {
 	struct ct_waiting_index *x = &w->index[d->partition];
 	uint32_t id = (uint32_t)w->n_classes;
@@ -156,13 +155,14 @@ static uint32_t class_new(struct ct_waiting *w, const struct ct_demand *d)
 	if (x->n == x->cap)
 		index_grow(w, x);
 	CT_GROW(w->class, w->cap_classes, w->n_classes + 1);
-	w->class[id] = (struct ct_waiting_class){ .demand = *d, .first_job = CT_NO_JOB, .first_key = INT64_MAX, .slot = x->n };
+	w->class[id] =
+	    (struct ct_waiting_class){ .demand = *d, .first_job = CT_NO_JOB, .first_key = INT64_MAX, .slot = x->n };
 	w->n_classes++;
 	x->class[x->n++] = id;
 	return id;
 }
 
-uint32_t ct_waiting_class(struct ct_waiting *w, const struct ct_demand *d)
+uint32_t ct_waiting_class(struct ct_waiting *w, const struct ct_request *d)
 {
 	struct ct_waiting_entry *e;
 

@@ -30,15 +30,15 @@
 #include <stdbool.h>
 
 /* Everything that decides where a job fits. No padding: compared bytewise. */
-struct ct_demand {
+struct ct_request {
 	uint32_t partition, gpu_type;
 	uint32_t num_gpus, gpu_milli, gpu_mem_mib;
 	uint32_t cpu_milli, mem_mib;
 	uint32_t model, config; /* 0 unless the job has a family of configurations */
 };
-struct ct_demand ct_demand_of(const struct ct_view_job *j);
+struct ct_request ct_request_of(const struct ct_view_job *j);
 
-static inline uint64_t ct_demand_milli(const struct ct_demand *d)
+static inline uint64_t ct_request_milli(const struct ct_request *d)
 {
 	return (uint64_t)d->num_gpus * d->gpu_milli;
 }
@@ -50,15 +50,15 @@ struct ct_room {
 	uint32_t cpu_milli, mem_mib; /* of the whole job */
 };
 extern const struct ct_room ct_room_unlimited;
-bool ct_room_holds(const struct ct_room *r, const struct ct_demand *d);
+bool ct_room_holds(const struct ct_room *r, const struct ct_request *d);
 
 struct ct_waiting_class {
-	struct ct_demand demand;
+	struct ct_request demand;
 	uint32_t tree, n_jobs;
 	uint32_t first_job; /* CT_NO_JOB when empty */
 	int64_t first_key;
-	uint32_t slot;      /* in its partition's index */
-	uint32_t known;     /* for the policy: 0 at creation */
+	uint32_t slot;  /* in its partition's index */
+	uint32_t known; /* for the policy: 0 at creation */
 };
 
 struct ct_waiting_index;
@@ -83,7 +83,7 @@ void ct_waiting_init(struct ct_waiting *w, uint32_t n_partitions);
 void ct_waiting_fini(struct ct_waiting *w);
 
 /* The class of a demand, new or known. Class pointers move when one is made. */
-uint32_t ct_waiting_class(struct ct_waiting *w, const struct ct_demand *d);
+uint32_t ct_waiting_class(struct ct_waiting *w, const struct ct_request *d);
 /* `job` must not be in the list. */
 void ct_waiting_add(struct ct_waiting *w, uint32_t class, uint32_t job, int64_t key, int64_t value);
 /* False: it was not in the list. */

@@ -38,7 +38,7 @@
  *	allocated_resources
  * with evalys' meanings: execution_time = finish - first start, waiting_time = first
  * start - submission, stretch = turnaround / execution; success = 1 for finished
- * jobs, else 0; absent where a job never started or ended. Then ours:
+ * jobs, else 0; absent where a job never started or ended, or was rejected. Then ours:
  *	state reason measured attained queue_s profile_s start_s run_s pause_s switch_s
  *	gpu_s work_s lost_s slowdown starts preemptions migrations switches num_gpus
  *	min_gpus max_gpus gpu_milli gpu_mem_mib cpu_milli mem_mib priority duration_s deadline_s

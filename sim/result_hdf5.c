@@ -464,8 +464,9 @@ static void put_all(struct writer *w, const struct ct_result *r)
 	put_int_attribute(w, w->file, "complete", 1);
 }
 
-/* An empty file in memory. The format is that of HDF5 1.8: object headers with
- * check sums and without times, read by every later library. */
+/* An empty file in memory. The oldest format that can hold it, which is HDF5's
+ * default: with the flags above that means object headers with check sums (a
+ * newer superblock loses its own in H5Fget_file_image() of HDF5 1.10). */
 static void writer_begin(struct writer *w)
 {
 	hid_t access = made(w, H5Pcreate(H5P_FILE_ACCESS)), create = object_properties(w, H5P_FILE_CREATE);
@@ -473,8 +474,6 @@ static void writer_begin(struct writer *w)
 	w->file = H5I_INVALID_HID;
 	if (!w->failed)
 		done(w, H5Pset_fapl_core(access, (size_t)4 << 20, 0));
-	if (!w->failed)
-		done(w, H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18));
 	if (!w->failed)
 		w->file = made(w, H5Fcreate("cotenant-result", H5F_ACC_TRUNC, create, access));
 	close_id(w, create);

@@ -130,7 +130,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* What else a manifest says, as keys among the others. */
-enum extra { NO_EXTRA, TEXT_DIGEST, TEXT_CONFIG, OBJECT_IMPORT, BOOL_PARTIAL, LIST_WARNINGS };
+enum extra { TEXT_DIGEST, TEXT_CONFIG, OBJECT_IMPORT, BOOL_PARTIAL, LIST_WARNINGS };
 static const struct {
 	const char *key;
 	enum extra what;
@@ -191,8 +191,6 @@ static void json_extra(struct ct_json *j, const struct ct_result *r, int i)
 		for (size_t k = 0; k < r->n_warnings; k++)
 			ct_json_text(j, NULL, r->warnings[k]);
 		ct_json_close(j);
-		break;
-	case NO_EXTRA:
 		break;
 	}
 }

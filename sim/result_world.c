@@ -119,10 +119,11 @@ static int attains(const struct ct_job *j, const struct ct_outcome *o, double fl
 	return (double)j->duration_us >= floor * (double)(o->finish_us - o->start_us);
 }
 
-/* What evalys expects; the differences exist only where both ends do. */
+/* What evalys expects. A difference exists where both ends do; a rejected job has
+ * neither start nor finish. */
 static void put_times(union cell (*b)[BLOCK], size_t i, const struct ct_job *j, const struct ct_outcome *o)
 {
-	int started = o->start_us >= 0, ended = o->finish_us >= 0;
+	int started = o->start_us >= 0, ended = o->finish_us >= 0 && o->state != CT_JOB_REJECTED;
 	ct_time turnaround = ended ? o->finish_us - j->submit_us : CT_NO_TIME;
 	ct_time execution = started && ended ? o->finish_us - o->start_us : CT_NO_TIME;
 
@@ -130,7 +131,7 @@ static void put_times(union cell (*b)[BLOCK], size_t i, const struct ct_job *j, 
 	b[C_requested_time][i].i64 = or_absent(j->requested_us);
 	b[C_starting_time][i].i64 = or_absent(o->start_us);
 	b[C_execution_time][i].i64 = execution;
-	b[C_finish_time][i].i64 = or_absent(o->finish_us);
+	b[C_finish_time][i].i64 = ended ? o->finish_us : CT_NO_TIME;
 	b[C_waiting_time][i].i64 = started ? o->start_us - j->submit_us : CT_NO_TIME;
 	b[C_turnaround_time][i].i64 = turnaround;
 	b[C_stretch][i].f64 = execution > 0 ? (double)turnaround / (double)execution : NAN;
@@ -226,7 +227,7 @@ static void put_texts(struct maker *m, const struct ct_job *j, const struct ct_o
 
 	memcpy(ct_texts_room(&m->ids, n), j->id, n);
 	ct_texts_put(&m->ids, n);
-	put_ranges(&m->allocated, m->places + 2 * (size_t)o->place, o->n_place);
+	put_ranges(&m->allocated, o->n_place ? m->places + 2 * (size_t)o->place : NULL, o->n_place);
 }
 
 /* Counts a job of the measurement window; says whether JCT and wait cover it. */

@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUNDS = 60, MAX_NODES = 4 };
+enum { ROUNDS = 400, MAX_NODES = 4 };
 
 static const char *const partitions[] = { "", "blue", "red" };
 static const char *const types[] = { "", "old", "new" };
@@ -41,7 +41,15 @@ struct setting {
 	uint32_t residents;
 	ct_time warmup_us, until_us;
 	int censor;
+	const char *policy, *placement; /* of the present run */
 };
+
+#define EXPECT(s, cond)                                                                                       \
+	do {                                                                                                  \
+		if (!(cond))                                                                                  \
+			fail_msg("seed %llu, policy %s, placement %s: not %s", (unsigned long long)(s)->seed, \
+				 (s)->policy, (s)->placement, #cond);                                         \
+	} while (0)
 
 static uint32_t below(const gsl_rng *r, uint32_t n)
 {
@@ -141,13 +149,13 @@ static void check_states(const struct setting *s, const struct ct_world *w)
 	ct_world_account(w, &a);
 	for (size_t i = 0; i < s->work->n; i++)
 		count[ct_world_outcomes(w)[i].state]++;
-	assert_true(count[CT_JOB_FINISHED] == a.finished && count[CT_JOB_REJECTED] == a.rejected &&
-		    count[CT_JOB_FAILED] == a.failed);
-	assert_true(a.submitted == a.finished + a.rejected + a.failed + a.left);
-	assert_true(a.submitted + count[CT_JOB_FUTURE] == s->work->n);
+	EXPECT(s, count[CT_JOB_FINISHED] == a.finished && count[CT_JOB_REJECTED] == a.rejected &&
+		      count[CT_JOB_FAILED] == a.failed);
+	EXPECT(s, a.submitted == a.finished + a.rejected + a.failed + a.left);
+	EXPECT(s, a.submitted + count[CT_JOB_FUTURE] == s->work->n);
 	if (s->until_us == CT_NEVER)
-		assert_true(a.left == 0 && a.submitted == s->work->n);
-	assert_true(a.held_gpu_s <= a.capacity_gpu_s * (1 + 1e-12));
+		EXPECT(s, a.left == 0 && a.submitted == s->work->n);
+	EXPECT(s, a.held_gpu_s <= a.capacity_gpu_s * (1 + 1e-12));
 }
 
 static void check_job(const struct setting *s, const struct ct_world *w, size_t i)
@@ -158,19 +166,19 @@ static void check_job(const struct setting *s, const struct ct_world *w, size_t 
 	ct_time sum = 0;
 
 	if (o->state == CT_JOB_REJECTED)
-		assert_true(o->reason != CT_REASON_NONE && o->start_us == -1);
+		EXPECT(s, o->reason != CT_REASON_NONE && o->start_us == -1);
 	if (o->state != CT_JOB_FINISHED)
 		return;
 	for (int p = 0; p < CT_PHASES; p++) {
-		assert_true(o->phase_us[p] >= 0);
+		EXPECT(s, o->phase_us[p] >= 0);
 		sum += o->phase_us[p];
 	}
-	assert_true(sum == o->finish_us - j->submit_us);
-	assert_true(o->start_us >= j->submit_us);
-	assert_true(fabs(o->work_s - solo) <= 1e-6 + 1e-9 * solo);
+	EXPECT(s, sum == o->finish_us - j->submit_us);
+	EXPECT(s, o->start_us >= j->submit_us);
+	EXPECT(s, fabs(o->work_s - solo) <= 1e-6 + 1e-9 * solo);
 	/* no faster than on the fastest GPU, no slower than on the slowest among nine neighbours (shares of 0.1) */
-	assert_true((double)o->phase_us[CT_PHASE_RUN] + 2 >= (double)j->duration_us / 1.75);
-	assert_true((double)o->phase_us[CT_PHASE_RUN] <= (double)j->duration_us / (0.5 * pow(s->factor, 9)) + 1000);
+	EXPECT(s, (double)o->phase_us[CT_PHASE_RUN] + 2 >= (double)j->duration_us / 1.75);
+	EXPECT(s, (double)o->phase_us[CT_PHASE_RUN] <= (double)j->duration_us / (0.5 * pow(s->factor, 9)) + 1000);
 }
 
 /* Share of GPU `g` that job `i` held at instant `t`; 0 when it was not there.
@@ -190,6 +198,17 @@ static uint32_t held(const struct setting *s, const struct ct_world *w, size_t i
 	return 0;
 }
 
+/* A cluster with one partition takes jobs that name none, and when the partition
+ * has no name either, every job. */
+static void check_partition(const struct setting *s, const struct ct_cluster *c, const struct ct_node *node,
+			    const struct ct_job *job)
+{
+	const char *has = c->partitions[node->partition], *wants = ct_strings_text(&s->work->strings, job->partition);
+
+	if (c->n_partitions > 1 || (*has && *wants))
+		EXPECT(s, strcmp(has, wants) == 0);
+}
+
 /* What is on GPU `g` when job `i` starts there. */
 static void check_gpu(const struct setting *s, const struct ct_world *w, size_t i, uint32_t g)
 {
@@ -206,20 +225,19 @@ static void check_gpu(const struct setting *s, const struct ct_world *w, size_t 
 		n += share > 0;
 		mem += share ? s->work->jobs[k].gpu_mem_mib : 0;
 	}
-	assert_true(milli <= 1000 || n <= s->residents);
-	assert_true(mem <= node->gpu_mem_mib);
-	assert_string_equal(ct_world_cluster(w)->partitions[node->partition],
-			    ct_strings_text(&s->work->strings, job->partition));
+	EXPECT(s, milli <= 1000 || n <= s->residents);
+	EXPECT(s, mem <= node->gpu_mem_mib);
+	check_partition(s, ct_world_cluster(w), node, job);
 	if (job->gpu_type)
-		assert_string_equal(ct_world_cluster(w)->types[node->type].name,
-				    ct_strings_text(&s->work->strings, job->gpu_type));
+		EXPECT(s, strcmp(ct_world_cluster(w)->types[node->type].name,
+				 ct_strings_text(&s->work->strings, job->gpu_type)) == 0);
 }
 
 static void check_places(const struct setting *s, const struct ct_world *w)
 {
 	for (size_t i = 0; i < s->work->n; i++)
-		if (ct_world_outcomes(w)[i].n_starts > 1 || ct_world_outcomes(w)[i].n_migrations)
-			return; /* places are those of the last start only */
+		if (ct_world_outcomes(w)[i].n_starts > 1 || ct_world_outcomes(w)[i].n_preemptions)
+			return; /* places are those of the last start only, and no policy here migrates */
 	for (size_t i = 0; i < s->work->n; i++) {
 		const struct ct_outcome *o = &ct_world_outcomes(w)[i];
 		uint32_t n = 0;
@@ -231,11 +249,11 @@ static void check_places(const struct setting *s, const struct ct_world *w)
 				check_gpu(s, w, i, g);
 		}
 		if (o->start_us >= 0)
-			assert_int_equal(n, s->work->jobs[i].num_gpus);
+			EXPECT(s, n == s->work->jobs[i].num_gpus);
 	}
 }
 
-static void run_one(const struct setting *s, const struct ct_policy *p, const char *placement, uint32_t residents)
+static void run_one(struct setting *s, const struct ct_policy *p, const char *placement, uint32_t residents)
 {
 	char place[32], share[32];
 	const char *settings[3] = { NULL };
@@ -244,6 +262,8 @@ static void run_one(const struct setting *s, const struct ct_policy *p, const ch
 	struct ct_world *w;
 	void *state;
 
+	s->policy = p->name;
+	s->placement = placement;
 	snprintf(place, sizeof place, "placement=%s", placement);
 	snprintf(share, sizeof share, "residents=%u", residents);
 	if (ct_test_option(p, "placement", 9))
