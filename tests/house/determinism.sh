@@ -17,7 +17,7 @@ fail() {
 
 declare -A built=([strict]="gcc -O2" [debug]="gcc -O0" [clang]="clang -O2")
 for v in strict debug clang; do
-	make --no-print-directory -j"$(nproc)" V=$v all >"$work/log" 2>&1 || { tail -n 30 "$work/log"; fail "build of variant $v"; }
+	make --no-print-directory -j"$(nproc)" V=$v all >"$work/log" 2>&1 || { grep -A5 'error' "$work/log" | head -n 30; fail "build of variant $v"; }
 done
 # A locale with a decimal comma and other digit groups, generated here.
 mkdir "$work/locale"
