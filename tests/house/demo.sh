@@ -20,7 +20,8 @@ figure="$out/utilisation.png"
 if ! sh tests/house/packages.sh demo; then
 	figure="not drawn: gnuplot is missing, see the line above"
 elif command -v gnuplot >/dev/null; then
-	gnuplot -e "out='$figure'; folder='$out'; policies='$policies'" plots/utilisation.gp || exit 5
+	source=$(for p in $policies; do sed -n "s/^digest *\(............\).*/$p \1/p" "$out/$p.txt"; done | paste -s -d ' ')
+	gnuplot -e "source='digests: $source'; out='$figure'; folder='$out'; policies='$policies'" plots/utilisation.gp || exit 5
 else
 	figure="not drawn: install gnuplot and run 'make demo' again"
 fi
