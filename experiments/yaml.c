@@ -5,6 +5,7 @@
 #include "experiments/yaml.h"
 
 #include "experiments/option.h"
+#include "sim/shown.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -71,8 +72,9 @@ static struct ct_loc place_of(const struct reader *r, size_t line, size_t column
 {
 	size_t i, start;
 
+	/* At the end libyaml adds a line of its own when the last has no break. */
 	if (line >= r->n_lines)
-		return (struct ct_loc){ r->name, line + 1, column + 1 };
+		return (struct ct_loc){ r->name, r->n_lines, r->n - r->line_start[r->n_lines - 1] + 1 };
 	i = start = r->line_start[line];
 	for (; column > 0 && i < r->n; column--)
 		do
@@ -154,7 +156,7 @@ static int take_key(struct reader *r, const char *text, struct ct_loc at)
 	for (const struct ct_yaml *c = map->first; c; c = c->next)
 		if (strcmp(c->key, text) == 0) {
 			ct_err_add(r->err, CT_ECONFIG, &at, "key '%s' is there twice, first on line %zu",
-				   ct_shown(text, shown), c->key_at.line);
+				   ct_shown(shown, text, strlen(text)), c->key_at.line);
 			break;
 		}
 	r->open[r->depth - 1].key = text;
