@@ -150,6 +150,7 @@ static void prepare_jobs(struct ct_world *w)
 		w->live[i].type = j->gpu_type ? type[j->gpu_type] : CT_NONE;
 		if (j->gpu_type && w->live[i].type == CT_NONE)
 			w->live[i].type = CT_NONE - 1; /* a type that no node has */
+		w->outcome[i].start_us = w->outcome[i].finish_us = -1;
 		w->live[i].node = CT_NONE;
 		w->live[i].remaining_us = (double)j->duration_us;
 		if (w->spec.families && w->spec.families[i])
@@ -312,7 +313,6 @@ static void arrive(struct ct_world *w, uint32_t job)
 	struct ct_live *l = &w->live[job];
 
 	l->phase_since = l->settled = w->where.now_us;
-	w->outcome[job].start_us = w->outcome[job].finish_us = -1;
 	w->outcome[job].state = CT_JOB_QUEUED;
 	w->n_submitted++;
 	w->window_pending += in_window(w, job);
