@@ -1,56 +1,200 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# One non-recursive Makefile; every variant lives in its own tree build/$(V), so
-# that `make asan` never invalidates the release objects.
+# One non-recursive Makefile. Every variant has its own tree build/$(V), so that
+# `make asan` never invalidates the release objects. `make help` lists the targets.
+#
+#	make V=asan test-run      the tests in one variant, nothing installed before
+#	make EXEC='valgrind -q' TESTS=build/release/tests/unit/test_err test-run
+VERSION  := 0.1.0
 V        ?= release
-B        := build/$(V)
-CC       ?= gcc
-ifeq ($(origin CC),default)
-CC       := gcc
-endif
+B        ?= build/$(V)
 PREFIX   ?= /usr/local
+JOBS     ?= $(shell nproc 2>/dev/null || echo 2)
+FUZZ_TIME ?= 30
 
-PKGS     := gsl hdf5 zlib yaml-0.1 libcrypto
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+# ---- variants: compiler and flags
+VARIANTS := release strict clang debug asan ubsan coverage fuzz
+ifeq ($(filter $(V),$(VARIANTS)),)
+$(error unknown variant V='$(V)', want one of $(VARIANTS))
+endif
+ifeq ($(origin CC),default)
+CC       := $(if $(filter clang ubsan fuzz,$(V)),clang,gcc)
+endif
+SAN      := -fno-sanitize-recover=all -fno-omit-frame-pointer
+OPT_release  := -O2 -g -DNDEBUG
+OPT_strict   := -O2 -g -DNDEBUG
+OPT_clang    := -O2 -g -DNDEBUG
+OPT_debug    := -O0 -g3
+OPT_asan     := -O1 -g -fsanitize=address,undefined $(SAN)
+OPT_ubsan    := -O1 -g -fsanitize=undefined $(SAN)
+OPT_coverage := -O0 -g --coverage -fprofile-update=atomic
+OPT_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined $(SAN)
+WERROR   ?= $(if $(CI)$(filter strict clang,$(V)),1)
+
+# Evaluated at first use, not when this file is read: `make demo` installs first.
+PKGS       := gsl hdf5 zlib yaml-0.1 libcrypto
+PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null))$(PKG_CFLAGS)
+PKG_LIBS   = $(eval PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null))$(PKG_LIBS)
 
 CSTD     := -std=c17 -D_GNU_SOURCE
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
-            -Wvla -Wformat=2 -Wundef -Wwrite-strings -Wpointer-arith
-OPT_release  := -O2 -g -DNDEBUG
-OPT_debug    := -O0 -g3
-OPT_asan     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-OPT_ubsan    := -O1 -g -fsanitize=undefined -fno-sanitize-recover=all
-OPT_coverage := -O0 -g --coverage
+            -Wvla -Wformat=2 -Wundef -Wwrite-strings -Wpointer-arith $(if $(WERROR),-Werror)
+# No contraction: the same doubles from every compiler and level. No paths: the
+# same objects from every directory.
 DET      := -ffp-contract=off -ffile-prefix-map=$(CURDIR)=.
-ALL_CFLAGS := $(CSTD) $(WARN) $(OPT_$(V)) $(DET) -fvisibility=hidden -I. $(PKG_CFLAGS) $(CFLAGS)
-LIBS     := $(PKG_LIBS) -ldl -lm
+ALL_CFLAGS = $(CSTD) $(WARN) $(OPT_$(V)) $(DET) -fvisibility=hidden -I. -I$(B)/gen $(PKG_CFLAGS) $(CFLAGS)
+LINK       = $(CC) $(OPT_$(V)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+LIBS       = $(PKG_LIBS) -ldl -lm
 
+# ---- what there is to build
 FOLDERS  := sim traces calib scheduler experiments
-LIB_SRC  := $(filter-out experiments/main.c,$(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*/*.c)))
-LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
-UNIT     := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c tests/oracle/test_*.c))
+PLUGINS  := $(wildcard scheduler/example/*.c tests/unit/plugins/*.c)
+LIB_SRC  := $(filter-out experiments/main.c $(PLUGINS),$(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*/*.c)))
+TEST_SRC := $(wildcard tests/oracle/test_*.c tests/unit/test_*.c)
+HELP_SRC := $(filter-out $(TEST_SRC),$(wildcard tests/oracle/*.c tests/unit/*.c))
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+BENCH_SRC := $(wildcard tests/bench/*.c)
+SCRIPT_TEST := $(wildcard tests/oracle/*.sh tests/cli/*.sh)
+SOURCES  := $(LIB_SRC) $(TEST_SRC) $(HELP_SRC) $(FUZZ_SRC) $(BENCH_SRC) $(PLUGINS) experiments/main.c
 
-.PHONY: all unit clean FORCE
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
+PROGRAM  := $(B)/cotenant
+PLUG     := $(PLUGINS:%.c=$(B)/%.so)
+TEST     := $(TEST_SRC:%.c=$(B)/%)
+FUZZ     := $(FUZZ_SRC:%.c=$(B)/%)
+REPLAY   := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/tests/fuzz/replay_%)
+BENCH    := $(BENCH_SRC:%.c=$(B)/%)
+# The long ones first.
+TESTS    ?= $(filter tests/oracle/%,$(SCRIPT_TEST)) $(TEST) $(REPLAY) $(filter tests/cli/%,$(SCRIPT_TEST))
+# A sub-make shares the job slots of its parent, or gets JOBS of its own.
+SUBMAKE   = +$(MAKE) --no-print-directory $(if $(filter -j% --jobs%,$(MAKEFLAGS)),,-j$(JOBS))
+
+.PHONY: all demo test check ci asan ubsan coverage valgrind fuzz oracle bench install uninstall format tidy clean help
+.PHONY: test-run fuzz-build bench-build everything FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
-all: $(if $(wildcard experiments/main.c),$(B)/cotenant)
 
-$(B)/libcotenant.a: $(LIB_OBJ)
+all: $(PROGRAM) $(PLUG) ## build build/release/cotenant (default)
+
+# ---- rules
+$(PROGRAM): $(B)/experiments/main.o $(B)/libcotenant.a
+	$(LINK) $(LIBS)
+$(B)/libcotenant.a: $(LIB_OBJ) $(B)/sources
 	@rm -f $@
-	$(AR) rcsD $@ $^
-$(B)/cotenant: $(B)/experiments/main.o $(B)/libcotenant.a
-	$(CC) $(OPT_$(V)) $(LDFLAGS) -o $@ $^ $(LIBS)
-$(B)/tests/%: $(B)/tests/%.o $(B)/libcotenant.a
-	$(CC) $(OPT_$(V)) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
-$(B)/%.o: %.c $(B)/flags
+	@$(AR) rcsD $@ $(LIB_OBJ)
+$(B)/libtesthelp.a: $(HELP_SRC:%.c=$(B)/%.o) $(B)/sources
+	@rm -f $@
+	@$(AR) rcsD $@ $(HELP_SRC:%.c=$(B)/%.o)
+$(TEST): $(B)/%: $(B)/%.o $(B)/libtesthelp.a $(B)/libcotenant.a
+	$(LINK) -lcmocka $(LIBS)
+$(BENCH): $(B)/%: $(B)/%.o $(B)/libcotenant.a
+	$(LINK) $(LIBS)
+$(FUZZ): $(B)/%: $(B)/%.o $(B)/libcotenant.a
+	$(LINK) -fsanitize=fuzzer $(LIBS)
+$(REPLAY): $(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/house/replay.o $(B)/libcotenant.a
+	$(LINK) $(LIBS)
+$(B)/%.o: %.c $(B)/flags | $(B)/gen/revision.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-$(B)/flags: FORCE
-	@mkdir -p $(@D); echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS)' > $@
-FORCE:
--include $(LIB_OBJ:.o=.d) $(B)/experiments/main.d $(UNIT:=.d)
+# A plug-in sees the installed header and nothing else of ours.
+$(B)/%.so: %.c scheduler/policy.h $(B)/flags | $(B)/gen/cotenant/policy.h
+	@mkdir -p $(@D)
+	$(CC) $(CSTD) $(WARN) $(OPT_$(V)) -I$(B)/gen -I. $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
+$(B)/gen/cotenant/policy.h: scheduler/policy.h
+	@mkdir -p $(@D); ln -sf $(abspath $<) $@
 
-unit: all $(UNIT)
-	@for t in $(UNIT); do $(EXEC) $$t || exit 1; done
-clean:
+# The three generated files are rewritten only when their content changes: flags
+# rebuild everything, the revision only the file that prints it.
+write_if_changed = @mkdir -p $(@D); printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) > $@
+$(B)/flags: FORCE
+	@pkg-config --exists $(PKGS) 2>/dev/null || { sh tests/house/packages.sh --missing build; exit 1; }
+	$(call write_if_changed,'$(CC) $(shell $(CC) -dumpfullversion -dumpversion 2>/dev/null) $(ALL_CFLAGS) $(LDFLAGS)')
+$(B)/sources: FORCE
+	$(call write_if_changed,'$(LIB_SRC) $(HELP_SRC)')
+REVISION = $(shell sh tests/house/revision.sh)
+$(B)/gen/revision.h: FORCE
+	$(call write_if_changed,'#define CT_VERSION "$(VERSION)"' '#define CT_REVISION "$(REVISION)"' \
+	  '#define CT_PREFIX "$(PREFIX)"' '#define CT_BUILD "$(V) $(OPT_$(V)) $(CFLAGS)"')
+FORCE:
+-include $(SOURCES:%.c=$(B)/%.d) $(B)/tests/house/replay.d
+
+# ---- the two commands of the README
+demo: ## replay one day on 64 GPUs under three policies: table and figure
+	@sh tests/house/packages.sh build
+	$(SUBMAKE) all
+	@sh tests/house/demo.sh $(PROGRAM)
+test: ## unit, oracle and command-line tests; last line: N passed, N failed, N skipped
+	@sh tests/house/packages.sh build test
+	$(SUBMAKE) test-run
+test-run: $(PROGRAM) $(PLUG) $(filter $(B)/%,$(TESTS))
+	@COTENANT=$(abspath $(PROGRAM)) PLUGIN_DIR=$(abspath $(B)) EXEC='$(EXEC)' JOBS=$(JOBS) \
+	  bash tests/house/test.sh $(TESTS)
+
+# ---- before a commit, and the machine's turn
+CHECKS := format spdx headers includes warnings install determinism readme sanitizers
+check: ## what to run before a commit: warnings, format, headers, determinism, README, sanitizers
+	@sh tests/house/packages.sh build test demo check
+	@for c in $(CHECKS); do bash tests/house/$$c.sh || exit 1; done
+ci: ## everything .ci/run does
+	@bash .ci/run
+asan: ## the tests under the address and undefined-behaviour sanitizers of gcc
+	@sh tests/house/packages.sh build test
+	$(SUBMAKE) V=asan test-run
+ubsan: ## the tests under the undefined-behaviour sanitizer of clang
+	@sh tests/house/packages.sh build test check
+	$(SUBMAKE) V=ubsan test-run
+coverage: ## the tests with gcov; lines and branches a folder, untested functions
+	@sh tests/house/packages.sh build test check
+	@find build/coverage -name '*.gcda' -delete 2>/dev/null || true
+	$(SUBMAKE) V=coverage test-run
+	@bash tests/house/coverage.sh
+valgrind: ## the unit tests under memcheck
+	@sh tests/house/packages.sh build test check
+	$(SUBMAKE) V=debug TEST_TIMEOUT=600 EXEC='valgrind -q --error-exitcode=99 --leak-check=full' \
+	  TESTS='$(patsubst %.c,build/debug/%,$(filter tests/unit/%,$(TEST_SRC)))' test-run
+fuzz: ## every fuzz target for FUZZ_TIME seconds (30), two at a time
+	@sh tests/house/packages.sh build check
+	$(SUBMAKE) V=fuzz fuzz-build
+	@FUZZ_TIME=$(FUZZ_TIME) bash tests/house/fuzz.sh $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
+fuzz-build: $(FUZZ)
+oracle: ## only the tests against theory, brute force and other engines
+	@sh tests/house/packages.sh build test
+	$(SUBMAKE) TESTS='$(filter $(B)/tests/oracle/%,$(TEST)) $(filter tests/oracle/%,$(SCRIPT_TEST))' test-run
+bench: ## speed: ratios and CPU seconds, as published in the README
+	@sh tests/house/packages.sh build
+	$(SUBMAKE) bench-build
+	@for t in $(filter $(B)/tests/bench/bench_%,$(BENCH)) $(wildcard tests/bench/*.sh); do \
+	  case $$t in *.sh) set -- bash $$t ;; *) set -- $$t ;; esac; \
+	  COTENANT=$(abspath $(PROGRAM)) BENCH_DIR=$(abspath $(B))/tests/bench "$$@" || exit 1; done
+bench-build: $(PROGRAM) $(BENCH)
+everything: $(PROGRAM) $(PLUG) $(TEST) $(REPLAY) $(BENCH)
+format: ## clang-format, in place
+	clang-format -i $(wildcard $(SOURCES) $(FOLDERS:%=%/*.h) $(FOLDERS:%=%/*/*.h) tests/*/*.h tests/house/*.c)
+tidy: ## cppcheck, when it is there
+	@bash tests/house/tidy.sh
+
+# ---- installation: the program, the one header, its pkg-config file, the data
+BINDIR   = $(DESTDIR)$(PREFIX)/bin
+INCDIR   = $(DESTDIR)$(PREFIX)/include/cotenant
+PCDIR    = $(DESTDIR)$(PREFIX)/lib/pkgconfig
+DATADIR  = $(DESTDIR)$(PREFIX)/share/cotenant
+DOCDIR   = $(DESTDIR)$(PREFIX)/share/doc/cotenant
+# Data files keep their place below the root, so that the program finds them by
+# the same names in the source tree and installed.
+DATA    := $(wildcard experiments/*/*.yaml experiments/*/*.csv experiments/*/*.csv.gz experiments/*.yaml \
+             calib/*/*.csv calib/*/*.yaml calib/*/*.h5 plots/*.gp plots/*.html scheduler/example/*.c)
+install: $(PROGRAM) ## install below DESTDIR and PREFIX (/usr/local)
+	install -d $(BINDIR) $(INCDIR) $(PCDIR) $(DATADIR) $(DOCDIR)
+	install -m 755 $(PROGRAM) $(BINDIR)/cotenant
+	install -m 644 scheduler/policy.h $(INCDIR)/policy.h
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scheduler/cotenant.pc.in > $(PCDIR)/cotenant.pc
+	chmod 644 $(PCDIR)/cotenant.pc
+	@for f in $(DATA); do install -D -m 644 $$f $(DATADIR)/$$f || exit 1; done
+	install -m 644 LICENSE README.md $(DOCDIR)
+uninstall: ## remove what install put there
+	rm -f $(BINDIR)/cotenant $(INCDIR)/policy.h $(PCDIR)/cotenant.pc
+	rm -rf $(DATADIR) $(DOCDIR)
+	-rmdir $(INCDIR) 2>/dev/null
+clean: ## remove build/
 	rm -rf build
+help: ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "%-10s %s\n", $$1, $$2}' Makefile

@@ -7,7 +7,8 @@
  * speed beside `partner`. "*" stands for any model; the more specific row wins
  * (both named, then model named, then partner named, then both "*"). A pair
  * without a row keeps `fallback`. Factors are > 0 and at most 2 (measured tables
- * contain speed-ups); 0 rows or a pair given twice is an error. */
+ * contain speed-ups), the fallback likewise; 0 rows, a pair given twice or an empty
+ * name is an error. */
 #ifndef CT_CALIB_PAIR_TABLE_H
 #define CT_CALIB_PAIR_TABLE_H
 
@@ -25,7 +26,15 @@ int ct_pair_table_load(const char *path, double fallback, const struct ct_string
 void ct_pair_table_free(struct ct_pair_table *t);
 /* The engine's view of it; valid while the table is. */
 struct ct_contention ct_pair_table_contention(const struct ct_pair_table *t);
-/* SHA-256 of the content, for the result digest. */
+/* SHA-256 of the content (rows in any order, and the fallback), for the result digest. */
 const char *ct_pair_table_digest(const struct ct_pair_table *t);
+
+/* What the import noticed, for the run's report. */
+struct ct_pair_table_info {
+	size_t rows;
+	size_t unused_names; /* distinct names of the file that no job uses */
+	const char *ignored; /* further columns, separated by ", "; "" = none */
+};
+struct ct_pair_table_info ct_pair_table_info(const struct ct_pair_table *t);
 
 #endif

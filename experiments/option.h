@@ -29,12 +29,12 @@ enum { CT_OPT_PATH = 1 << 16 };
 
 /* Where a value comes from, and where the outcome goes. */
 struct ct_opt_place {
-	const char *key;       /* full name, "cluster.nodes" */
+	const char *key;         /* full name, "cluster.nodes" */
 	const struct ct_loc *at; /* file:line:column; or "--set cluster.nodes=12" as the file; may be NULL */
-	const char *folder;    /* relative PATH values start here; NULL or "": as they are */
-	enum ct_code code;     /* of an error */
-	struct ct_arena *arena; /* for texts */
-	struct ct_err *err;    /* errors are added, not only the first kept */
+	const char *folder;      /* relative PATH values start here; NULL or "": as they are */
+	enum ct_code code;       /* of an error */
+	struct ct_arena *arena;  /* for texts */
+	struct ct_err *err;      /* errors are added, not only the first kept */
 };
 
 /* Is the table well formed (types, defaults within their own limits, unique names)?

@@ -443,12 +443,13 @@ static int host_estimate(void *ctx, uint32_t job, int mode, double sigma, ct_tim
 	}
 }
 
-/* Canonical columns that a policy may order by; extra columns follow them. */
+/* Canonical columns a policy may ask for: numbers, then texts; extra columns follow. */
 enum { COLUMN_DURATION = 1 };
-static const char *const canonical[] = { "submit_time",    "duration", "num_gpus", "gpu_milli",
-					 "requested_time", "deadline", "priority", "num_cpus",
-					 "gpu_mem_mib",    "mem_mib",  "sm_frac" };
-enum { N_CANONICAL = sizeof canonical / sizeof *canonical };
+static const char *const canonical[] = { "submit_time", "duration", "num_gpus", "gpu_milli",   "requested_time",
+					 "deadline",    "priority", "num_cpus", "gpu_mem_mib", "mem_mib",
+					 "sm_frac",     "user",     "group",    "model",       "partition",
+					 "gpu_type",    "state" };
+enum { N_CANONICAL = sizeof canonical / sizeof *canonical, N_NUMBERS = N_CANONICAL - 6 };
 
 static uint32_t host_column(void *ctx, const char *name)
 {
@@ -478,24 +479,39 @@ static int host_value(void *ctx, uint32_t column, uint32_t job, double *out)
 {
 	struct control *c = ctx;
 	const struct ct_job *j = &c->work->jobs[job];
-	const double value[N_CANONICAL] = { ct_seconds(j->submit_us),
-					    ct_seconds(j->duration_us),
-					    j->num_gpus,
-					    j->gpu_milli,
-					    ct_seconds(j->requested_us),
-					    ct_seconds(j->deadline_us),
-					    j->priority,
-					    j->cpu_milli / 1000.0,
-					    j->gpu_mem_mib,
-					    j->mem_mib,
-					    (double)j->sm_frac };
+	const double value[N_NUMBERS] = { ct_seconds(j->submit_us),
+					  ct_seconds(j->duration_us),
+					  j->num_gpus,
+					  j->gpu_milli,
+					  ct_seconds(j->requested_us),
+					  ct_seconds(j->deadline_us),
+					  j->priority,
+					  j->cpu_milli / 1000.0,
+					  j->gpu_mem_mib,
+					  j->mem_mib,
+					  (double)j->sm_frac };
 
 	if (column >= N_CANONICAL)
 		return extra_value(c, column - N_CANONICAL, job, out);
+	if (column >= N_NUMBERS)
+		return policy_error(c, "column '%s' is not a number", canonical[column]);
 	if (column == COLUMN_DURATION)
 		CT_TRY(need_oracle(c, "order by 'duration'"));
 	*out = value[column];
 	return 0;
+}
+
+static const char *host_value_text(void *ctx, uint32_t column, uint32_t job)
+{
+	struct control *c = ctx;
+	const struct ct_job *j = &c->work->jobs[job];
+	const uint32_t text[] = { j->user, j->group, j->model, j->partition, j->gpu_type, j->state };
+
+	if (column >= N_CANONICAL + c->work->n_columns || column < N_NUMBERS)
+		return "";
+	return ct_strings_text(&c->work->strings, column < N_CANONICAL
+						      ? text[column - N_NUMBERS]
+						      : c->work->columns[column - N_CANONICAL].value[job]);
 }
 
 static struct ct_place host_place(void *ctx, uint32_t job, int rule, uint32_t residents)
@@ -547,20 +563,20 @@ static double host_remaining(void *ctx, uint32_t job)
 
 static void build_host(struct control *c)
 {
-	c->host =
-	    (struct ct_host){ .size = sizeof c->host,
-			      .ctx = c,
-			      .alloc = host_alloc,
-			      .fail = host_fail,
-			      .text = host_text,
-			      .estimate_us = host_estimate,
-			      .column = host_column,
-			      .value = host_value,
-			      .place = host_place,
-			      .could_place = host_could_place,
-			      .gpus_of = host_gpus_of,
-			      .random = host_random,
-			      .oracle_remaining_us = c->policy->flags & CT_POLICY_ORACLE ? host_remaining : NULL };
+	c->host = (struct ct_host){ .size = sizeof c->host,
+				    .ctx = c,
+				    .alloc = host_alloc,
+				    .fail = host_fail,
+				    .text = host_text,
+				    .estimate_us = host_estimate,
+				    .column = host_column,
+				    .value = host_value,
+				    .place = host_place,
+				    .could_place = host_could_place,
+				    .gpus_of = host_gpus_of,
+				    .random = host_random,
+				    .oracle_remaining_us = c->policy->flags & CT_POLICY_ORACLE ? host_remaining : NULL,
+				    .value_text = host_value_text };
 }
 
 /* ---- the plan: every action is a verb of the world; a refusal is the policy's error */

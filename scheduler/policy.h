@@ -232,6 +232,9 @@ struct ct_host {
 	double (*random)(void *ctx, uint64_t entity, uint64_t draw);
 	/* Solo work still to do, in microseconds. NULL unless CT_POLICY_ORACLE. */
 	double (*oracle_remaining_us)(void *ctx, uint32_t job);
+	/* Text of a column for a job, as the trace has it: user, group, model, partition,
+	 * gpu_type, state or an extra column; "" when empty. For numbers use value(). */
+	const char *(*value_text)(void *ctx, uint32_t column, uint32_t job);
 };
 
 /* ---- the plan. Functions return 0, or nonzero after recording an error: return it. */

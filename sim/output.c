@@ -265,6 +265,8 @@ static size_t format_short(double v, char *out)
 	return n + !!signbit(v);
 }
 
+/* Of the powers of two, 46 get 17 digits although a 16-digit neighbour would read
+ * back, too: the interval that rounds to them is not symmetric. */
 static size_t format_long(double v, char *out)
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), old;

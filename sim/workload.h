@@ -69,6 +69,7 @@ enum { CT_RULES = 48 };
 struct ct_import_report {
 	const char *source; /* file name as given */
 	const char *format; /* "csv", "cotenant-hdf5", ... */
+	const char *origin; /* what a canonical file was made from; NULL: the source is the original */
 	uint64_t rows_read, rows_kept;
 	struct ct_rule_count rules[CT_RULES];
 	unsigned n_rules;

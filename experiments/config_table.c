@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/config_table.h"
+
+#include "experiments/config.h"
+#include "experiments/option.h"
+#include "sim/profile.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define AT(field)   offsetof(struct ct_config, field)
+#define NODE(field) offsetof(struct ct_config_nodes, field)
+enum {
+	WHERE = CT_OPT_NO_DIGEST,
+	PATH = CT_OPT_NO_DIGEST | CT_OPT_PATH,
+};
+#define MAX_MIB     4e9  /* 3.8 PiB; fits 32 bits */
+#define MAX_CORES   4e6  /* milli-CPU fit 32 bits */
+#define MAX_SECONDS 2e11 /* below CT_TIME_LIMIT */
+#define ANY_MAX     INFINITY
+
+static const struct ct_opt trace_opts[] = {
+	{ "file", CT_OPT_TEXT, AT(trace.file), "", 0, 0, NULL, NULL, "the jobs: CSV or canonical HDF5, plain or .gz",
+	  PATH },
+	{ "format", CT_OPT_TEXT, AT(trace.format), "auto", 0, 0, NULL, NULL,
+	  "name of the reader, auto = from the content (see `cotenant trace --help`)", WHERE },
+	{ "on_bad_row", CT_OPT_ENUM, AT(trace.on_bad_row), "refuse", 0, 0, "refuse|drop", NULL,
+	  "a row that cannot be a job: refuse the file, or drop and count the row", WHERE },
+	{ "load", CT_OPT_DOUBLE, AT(trace.load), "0", 0, 1000, NULL, NULL,
+	  "stretch submission times to this offered load, 0 = as they are", WHERE },
+	{ "shift_to_zero", CT_OPT_BOOL, AT(trace.shift_to_zero), "false", 0, 0, NULL, NULL,
+	  "subtract the first submission from all times", WHERE },
+	{ 0 },
+};
+static const struct ct_opt cluster_opts[] = {
+	{ "file", CT_OPT_TEXT, AT(cluster.file), "", 0, 0, NULL, NULL, "YAML file with the other keys of this section",
+	  PATH },
+	{ "nodes", CT_OPT_INT, AT(cluster.nodes), "0", 0, CT_MAX_GPUS, NULL, NULL, "number of nodes, all alike", 0 },
+	{ "gpus_per_node", CT_OPT_INT, AT(cluster.gpus_per_node), "8", 0, CT_MAX_GPUS_PER_NODE, NULL, NULL,
+	  "GPUs of each", 0 },
+	{ "gpu_type", CT_OPT_TEXT, AT(cluster.gpu_type), "", 0, 0, NULL, NULL,
+	  "name of the GPUs, as a job may ask for it", 0 },
+	{ "gpu_speed", CT_OPT_DOUBLE, AT(cluster.gpu_speed), "1", 1e-3, 1e3, NULL, "x",
+	  "speed, 1 = the GPU that durations are given for", 0 },
+	{ "gpu_mem_mib", CT_OPT_INT, AT(cluster.gpu_mem_mib), "0", 0, MAX_MIB, NULL, "MiB",
+	  "memory of a GPU, 0 = unlimited", 0 },
+	{ "cpus_per_node", CT_OPT_DOUBLE, AT(cluster.cpus_per_node), "0", 0, MAX_CORES, NULL, "cores",
+	  "CPU cores of a node, three decimals, 0 = unlimited", 0 },
+	{ "mem_mib", CT_OPT_INT, AT(cluster.mem_mib), "0", 0, MAX_MIB, NULL, "MiB",
+	  "host memory of a node, 0 = unlimited", 0 },
+	{ "partition", CT_OPT_TEXT, AT(cluster.partition), "", 0, 0, NULL, NULL, "virtual cluster of all nodes", 0 },
+	{ 0 },
+};
+const struct ct_opt ct_config_node_opts[] = {
+	{ "name", CT_OPT_TEXT, NODE(name), "", 0, 0, NULL, NULL, "of this kind of node, for messages", 0 },
+	{ "count", CT_OPT_INT, NODE(count), "1", 1, CT_MAX_GPUS, NULL, NULL, "number of such nodes", 0 },
+	{ "gpus", CT_OPT_INT, NODE(gpus), "8", 0, CT_MAX_GPUS_PER_NODE, NULL, NULL, "GPUs of each", 0 },
+	{ "gpu_type", CT_OPT_TEXT, NODE(gpu_type), "", 0, 0, NULL, NULL, "name of its GPUs", 0 },
+	{ "gpu_speed", CT_OPT_DOUBLE, NODE(gpu_speed), "1", 1e-3, 1e3, NULL, "x", "their speed", 0 },
+	{ "gpu_mem_mib", CT_OPT_INT, NODE(gpu_mem_mib), "0", 0, MAX_MIB, NULL, "MiB", "their memory, 0 = unlimited",
+	  0 },
+	{ "cpus", CT_OPT_DOUBLE, NODE(cpus), "0", 0, MAX_CORES, NULL, "cores", "CPU cores of a node, 0 = unlimited",
+	  0 },
+	{ "mem_mib", CT_OPT_INT, NODE(mem_mib), "0", 0, MAX_MIB, NULL, "MiB", "host memory of a node, 0 = unlimited",
+	  0 },
+	{ "partition", CT_OPT_TEXT, NODE(partition), "", 0, 0, NULL, NULL, "its virtual cluster", 0 },
+	{ 0 },
+};
+static const struct ct_opt policy_opts[] = {
+	{ "name", CT_OPT_TEXT, AT(policy.name), "", 0, 0, NULL, NULL,
+	  "a built-in policy (`cotenant policies`), or the path of a shared object", 0 },
+	{ 0 },
+};
+/* attain_floor 0.6 is an assumption: the paper does not publish its floor. */
+static const struct ct_opt sim_opts[] = {
+	{ "seed", CT_OPT_INT, AT(sim.seed), "1", 0, ANY_MAX, NULL, NULL, "of all random draws", 0 },
+	{ "warmup", CT_OPT_SECONDS, AT(sim.warmup), "0", 0, MAX_SECONDS, NULL, "s",
+	  "start of the measurement window, after the first submission", 0 },
+	{ "until", CT_OPT_SECONDS, AT(sim.until), "0", 0, MAX_SECONDS, NULL, "s",
+	  "its end, 0 = run until every job has ended", 0 },
+	{ "censor", CT_OPT_BOOL, AT(sim.censor), "false", 0, 0, NULL, NULL,
+	  "stop at sim.until instead of following the window's jobs to their end", 0 },
+	{ "attain_floor", CT_OPT_DOUBLE, AT(sim.attain_floor), "0.6", 0, 1, NULL, "frac",
+	  "a job attains when solo duration / time since start reaches this", 0 },
+	{ "residents", CT_OPT_INT, AT(sim.residents), "2", 1, 64, NULL, "jobs", "jobs that may share one GPU", 0 },
+	{ "gpu_reserve_mib", CT_OPT_INT, AT(sim.gpu_reserve_mib), "0", 0, MAX_MIB, NULL, "MiB",
+	  "memory of a shared GPU that no job may use", 0 },
+	{ "series", CT_OPT_SECONDS, AT(sim.series), "0", 0, MAX_SECONDS, NULL, "s",
+	  "bin of the time series, 0 = from the trace's span", 0 },
+	{ "events", CT_OPT_BOOL, AT(sim.events), "false", 0, 0, NULL, NULL, "record every event", 0 },
+	{ 0 },
+};
+static const struct ct_opt contention_opts[] = {
+	{ "pairs", CT_OPT_TEXT, AT(contention.pairs), "", 0, 0, NULL, NULL,
+	  "CSV model,partner,factor: speed left beside a partner", PATH },
+	{ "fallback", CT_OPT_DOUBLE, AT(contention.fallback), "1", 1e-3, 2, NULL, "frac",
+	  "factor of pairs without a row", 0 },
+	{ 0 },
+};
+#define COST(kind) AT(transitions.cost) + (kind) * sizeof(ct_time)
+static const struct ct_opt transitions_opts[] = {
+	{ "file", CT_OPT_TEXT, AT(transitions.file), "", 0, 0, NULL, NULL,
+	  "CSV kind,model,from,to,seconds,blocks,source", PATH },
+	{ "start", CT_OPT_SECONDS, COST(CT_TRANSITION_START), "0", 0, MAX_SECONDS, NULL, "s",
+	  "first start of any job without a row in the file", 0 },
+	{ "switch", CT_OPT_SECONDS, COST(CT_TRANSITION_SWITCH), "0", 0, MAX_SECONDS, NULL, "s",
+	  "switch of configuration", 0 },
+	{ "migrate", CT_OPT_SECONDS, COST(CT_TRANSITION_MIGRATE), "0", 0, MAX_SECONDS, NULL, "s", "move to other GPUs",
+	  0 },
+	{ "resume", CT_OPT_SECONDS, COST(CT_TRANSITION_RESUME), "0", 0, MAX_SECONDS, NULL, "s",
+	  "start after a preemption", 0 },
+	{ 0 },
+};
+static const struct ct_opt output_opts[] = {
+	{ "file", CT_OPT_TEXT, AT(output.file), "", 0, 0, NULL, NULL, "result file, HDF5; none = no file", PATH },
+	{ "csv", CT_OPT_TEXT, AT(output.csv), "", 0, 0, NULL, NULL, "folder for jobs.csv, summary.csv, series.csv",
+	  PATH },
+	{ "perf", CT_OPT_BOOL, AT(output.perf), "true", 0, 0, NULL, NULL,
+	  "keep wall-clock figures, date and command line in the result", WHERE },
+	{ 0 },
+};
+
+const struct ct_config_section ct_config_sections[CT_CONFIG_SECTIONS] = {
+	{ "trace", trace_opts, "the jobs" },
+	{ "cluster", cluster_opts, "the machines" },
+	{ "policy", policy_opts, "the scheduler" },
+	{ "sim", sim_opts, "what is simulated and measured" },
+	{ "contention", contention_opts, "what sharing a GPU costs" },
+	{ "transitions", transitions_opts, "what starting, switching, moving and resuming cost" },
+	{ "output", output_opts, "what is written" },
+};
+
+const struct ct_config_section *ct_config_section(const char *name)
+{
+	for (size_t i = 0; i < CT_CONFIG_SECTIONS; i++)
+		if (strcmp(ct_config_sections[i].name, name) == 0)
+			return &ct_config_sections[i];
+	return NULL;
+}

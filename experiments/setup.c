@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/setup.h"
+
+#include "calib/transitions.h"
+#include "experiments/command.h"
+#include "experiments/data_path.h"
+#include "experiments/version.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+double ct_setup_gpus(const struct ct_config *c)
+{
+	double n = 0;
+
+	for (size_t i = 0; i < c->cluster.spec.n; i++)
+		n += (double)c->cluster.spec.nodes[i].count * c->cluster.spec.nodes[i].gpus;
+	return n;
+}
+
+/* ---- the trace */
+
+static int stretch(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	struct ct_workload *stretched;
+
+	if (!(c->trace.load > 0))
+		return 0;
+	if (!isfinite(s->load_read) || !(s->load_read > 0))
+		return ct_err_add(err, CT_ECONFIG, NULL,
+				  "'trace.load' cannot stretch this trace: it needs a cluster and jobs submitted at "
+				  "different times");
+	CT_TRY(ct_workload_stretch(s->work, s->load_read / c->trace.load, &stretched, err));
+	ct_workload_free(s->work);
+	s->work = stretched;
+	return 0;
+}
+
+int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(void *ctx, uint64_t done, uint64_t total),
+		   void *ctx, struct ct_err *err)
+{
+	const struct ct_trace_options o = {
+		.format = c->trace.format,
+		.on_bad_row = (enum ct_bad_row)c->trace.on_bad_row,
+		.columns = c->trace.columns,
+		.n_columns = c->trace.n_columns,
+		.shift_to_zero = c->trace.shift_to_zero,
+		.progress = progress,
+		.progress_ctx = ctx,
+	};
+	double gpus = ct_setup_gpus(c), start = ct_wall_s();
+	const char *path;
+
+	CT_TRY(ct_data_path(c->trace.file, &s->arena, &path, err));
+	CT_TRY(ct_trace_read(path, &o, &s->work, err));
+	s->load_read = gpus > 0 ? ct_workload_offered_load(s->work, gpus) : (double)NAN;
+	CT_TRY(stretch(s, c, err));
+	s->read_s = ct_wall_s() - start;
+	return 0;
+}
+
+void ct_setup_print_import(const struct ct_workload *w, FILE *to)
+{
+	const struct ct_import_report *r = &w->report;
+
+	fprintf(to, "cotenant: read '%s' (%s): %" PRIu64 " rows, %" PRIu64 " jobs kept\n", r->source, r->format,
+		r->rows_read, r->rows_kept);
+	for (unsigned i = 0; i < r->n_rules; i++)
+		fprintf(to, "cotenant: %s: %s: %" PRIu64 " (%s)\n", r->rules[i].dropped ? "warning" : "note",
+			r->rules[i].rule, r->rules[i].rows, r->rules[i].meaning);
+}
+
+/* ---- tables */
+
+static int load_pairs(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	const char *path = NULL;
+
+	if (!c->contention.pairs && c->contention.fallback == 1.0)
+		return 0;
+	if (c->contention.pairs)
+		CT_TRY(ct_data_path(c->contention.pairs, &s->arena, &path, err));
+	CT_TRY(ct_pair_table_load(path, c->contention.fallback, &s->work->strings, &s->pairs, err));
+	s->contention = ct_pair_table_contention(s->pairs);
+	return 0;
+}
+
+/* The rows of the file, then one row "any model" for each cost of the configuration:
+ * among equally specific rows the first wins, so the file does. */
+static int load_transitions(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	struct ct_transition_table file = { 0 };
+	struct ct_transition *row;
+	const char *path;
+	size_t n;
+
+	if (c->transitions.file) {
+		CT_TRY(ct_data_path(c->transitions.file, &s->arena, &path, err));
+		CT_TRY(ct_transitions_load(path, &s->arena, &file, err));
+	}
+	n = file.n;
+	row = CT_NEW(&s->arena, struct ct_transition, n + CT_TRANSITION_KINDS);
+	if (n)
+		memcpy(row, file.row, n * sizeof *row);
+	for (int k = 0; k < CT_TRANSITION_KINDS; k++)
+		if (c->transitions.cost[k] > 0)
+			row[n++] = (struct ct_transition){ .kind = (enum ct_transition_kind)k,
+							   .cost_us = c->transitions.cost[k],
+							   .blocks = 1,
+							   .source = "configuration" };
+	s->transitions = (struct ct_transition_table){ row, n };
+	return 0;
+}
+
+static void digest_transitions(struct ct_setup *s)
+{
+	struct ct_digest d;
+
+	ct_digest_init(&d);
+	for (size_t i = 0; i < s->transitions.n; i++) {
+		const struct ct_transition *t = &s->transitions.row[i];
+
+		ct_digest_i64(&d, t->kind);
+		ct_digest_text(&d, t->model);
+		ct_digest_text(&d, t->from);
+		ct_digest_text(&d, t->to);
+		ct_digest_i64(&d, t->cost_us);
+		ct_digest_i64(&d, t->blocks);
+	}
+	ct_digest_final(&d, s->transitions_digest);
+}
+
+int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
+{
+	CT_TRY(load_pairs(s, c, err));
+	CT_TRY(load_transitions(s, c, err));
+	digest_transitions(s);
+	s->spec = (struct ct_world_spec){
+		.work = s->work,
+		.cluster = c->cluster.spec,
+		.contention = s->pairs ? &s->contention : NULL,
+		.transitions = s->transitions.n ? &s->transitions : NULL,
+		.seed = (uint64_t)c->sim.seed,
+		.residents = (uint32_t)c->sim.residents,
+		.gpu_reserve_mib = (uint32_t)c->sim.gpu_reserve_mib,
+		.warmup_us = c->sim.warmup,
+		.until_us = c->sim.until ? c->sim.until : CT_NEVER,
+		.censor = c->sim.censor != 0,
+		.attain_floor = c->sim.attain_floor,
+		.series_us = c->sim.series,
+		.record_events = c->sim.events != 0,
+	};
+	return 0;
+}
+
+void ct_setup_fini(struct ct_setup *s)
+{
+	ct_pair_table_free(s->pairs);
+	ct_workload_free(s->work);
+	ct_arena_fini(&s->arena);
+	memset(s, 0, sizeof *s);
+}
+
+/* ---- what is said about a run */
+
+const char *ct_setup_cluster_text(const struct ct_config *c, struct ct_arena *arena)
+{
+	char text[512];
+	size_t at, nodes = 0;
+
+	for (size_t i = 0; i < c->cluster.spec.n; i++)
+		nodes += c->cluster.spec.nodes[i].count;
+	at = (size_t)snprintf(text, sizeof text, "%zu nodes, %.0f GPUs:", nodes, ct_setup_gpus(c));
+	for (size_t i = 0; i < c->cluster.spec.n && at < sizeof text - 100; i++) {
+		const struct ct_node_spec *n = &c->cluster.spec.nodes[i];
+
+		at += (size_t)snprintf(text + at, sizeof text - at, "%s %ux%u%s%.40s%s%.40s", i ? "," : "", n->count,
+				       n->gpus, n->gpu_type ? " " : "", n->gpu_type ? n->gpu_type : "",
+				       n->partition ? " in " : "", n->partition ? n->partition : "");
+	}
+	return ct_arena_text(arena, text, at < sizeof text ? at : sizeof text - 1);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void describe_build(struct ct_result *r)
+{
+	struct ct_version v = ct_version();
+	const char *const fact[][2] = {
+		{ "version", v.version }, { "revision", v.revision }, { "compiler", v.compiler },
+		{ "build", v.build },     { "gsl", v.gsl },           { "hdf5", v.hdf5 },
+		{ "zlib", v.zlib },       { "libyaml", v.libyaml },   { "openssl", v.openssl },
+		{ "glibc", v.glibc },
+	};
+
+	for (size_t i = 0; i < sizeof fact / sizeof *fact; i++)
+		ct_result_add(r, CT_RESULT_MANIFEST, fact[i][0], ct_result_text(r, "%s", fact[i][1]), 0);
+}
+
+static void describe_import(const struct ct_setup *s, struct ct_result *r)
+{
+	const struct ct_import_report *p = &s->work->report;
+
+	ct_result_add(r, CT_RESULT_IMPORT, "source", ct_result_text(r, "%s", base_name(p->source)), 0);
+	ct_result_add(r, CT_RESULT_IMPORT, "format", ct_result_text(r, "%s", p->format), 0);
+	ct_result_add(r, CT_RESULT_IMPORT, "rows_read", ct_result_text(r, "%" PRIu64, p->rows_read), 1);
+	ct_result_add(r, CT_RESULT_IMPORT, "rows_kept", ct_result_text(r, "%" PRIu64, p->rows_kept), 1);
+	for (unsigned i = 0; i < p->n_rules; i++) {
+		const struct ct_rule_count *rule = &p->rules[i];
+
+		ct_result_add(r, CT_RESULT_IMPORT, ct_result_text(r, "%s", rule->rule),
+			      ct_result_text(r, "%" PRIu64, rule->rows), 1);
+		if (rule->dropped)
+			ct_result_warn(r, ct_result_text(r, "%s: %" PRIu64 " rows dropped (%s)", rule->rule, rule->rows,
+							 rule->meaning));
+	}
+}
+
+void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_result *r)
+{
+	const char *pairs = s->pairs ? ct_pair_table_digest(s->pairs) : "";
+	const char *digests =
+	    ct_result_text(r, "trace %s\npairs %s\ntransitions %s\n", s->work->digest, pairs, s->transitions_digest);
+
+	describe_build(r);
+	ct_result_add(r, CT_RESULT_MANIFEST, "policy", ct_result_text(r, "%s", c->policy.policy->name), 0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "cluster", ct_result_text(r, "%s", ct_setup_cluster_text(c, &c->arena)),
+		      0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "trace", ct_result_text(r, "%s", base_name(s->work->report.source)), 0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "trace_digest", ct_result_text(r, "%s", s->work->digest), 0);
+	if (s->pairs)
+		ct_result_add(r, CT_RESULT_MANIFEST, "pairs_digest", ct_result_text(r, "%s", pairs), 0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "seed", ct_result_text(r, "%" PRId64, c->sim.seed), 1);
+	describe_import(s, r);
+	r->config_yaml = ct_result_text(r, "%s", ct_config_yaml(c));
+	ct_result_seal(r, ct_config_digest_text(c), digests);
+}
+
+/* ---- jobs that can never run */
+
+enum { SHOWN_IDS = 5 };
+
+void ct_setup_print_rejected(const struct ct_world *w, const char *head, FILE *to)
+{
+	const struct ct_outcome *o = ct_world_outcomes(w);
+	const struct ct_workload *work = ct_world_spec_of(w)->work;
+	uint64_t n[CT_REASONS] = { 0 };
+	uint32_t first[CT_REASONS][SHOWN_IDS];
+
+	for (size_t i = 0; i < work->n; i++) {
+		unsigned r = o[i].reason;
+
+		if (o[i].state != CT_JOB_REJECTED || r >= CT_REASONS)
+			continue;
+		if (n[r] < SHOWN_IDS)
+			first[r][n[r]] = (uint32_t)i;
+		n[r]++;
+	}
+	for (unsigned r = 0; r < CT_REASONS; r++) {
+		if (!n[r])
+			continue;
+		fprintf(to, "%s: %" PRIu64 " job%s: %s (%s):", head, n[r], n[r] == 1 ? "" : "s",
+			ct_reason_text((enum ct_reason)r), ct_reason_name((enum ct_reason)r));
+		for (uint64_t k = 0; k < n[r] && k < SHOWN_IDS; k++)
+			fprintf(to, " %s", work->jobs[first[r][k]].id);
+		fputs(n[r] > SHOWN_IDS ? " ...\n" : "\n", to);
+	}
+}
+
+int ct_setup_count_rejected(const struct ct_setup *s, uint64_t *n, FILE *to, struct ct_err *err)
+{
+	struct ct_world_spec spec = s->spec;
+	struct ct_account account;
+	struct ct_world *w;
+
+	spec.warmup_us = 0;
+	spec.until_us = CT_NEVER;
+	spec.censor = false;
+	spec.record_events = false;
+	w = ct_world_new(&spec, err);
+	if (!w)
+		return (int)err->code;
+	while (ct_world_advance(w))
+		;
+	ct_world_account(w, &account);
+	*n = account.rejected;
+	ct_setup_print_rejected(w, "can never run", to);
+	ct_world_free(w);
+	return 0;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* las.c - least attained service in two queues, as Tiresias discretises it (Gu et
+ * al., NSDI'19, "Discretized 2D-LAS"): service is run time x GPUs (x share). Below
+ * the threshold a job is in the first queue, from it on in the second; within a
+ * queue by submission. Needs no knowledge of run times.
+ *
+ * The default threshold, 18,000 GPU-seconds, is that of the Tiresias baseline in
+ * the Lucid artifact (an assumption there, not a measurement). `promote` is Tiresias'
+ * PROMOTEKNOB against starvation: a job of the second queue that has waited at
+ * least `promote` times as long as it has run since it last counted from zero goes
+ * back to the first queue, its service counted from zero again; 0 = never.
+ *
+ * The policy wakes itself when a running job reaches the threshold or a waiting
+ * one is due for promotion. Cost of a decision: preemptive.h, plus O(log jobs) a
+ * promotion. */
+#include "scheduler/builtin.h"
+#include "scheduler/preemptive.h"
+#include "sim/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct las {
+	struct ct_preemptive s;
+	ct_time threshold; /* GPU-microseconds */
+	double promote;
+	ct_time *base; /* a job: attained time that no longer counts */
+	size_t n_base, cap_base;
+};
+
+static ct_time service_us(const struct las *l, const struct ct_view *v, uint32_t job)
+{
+	return ct_view_attained_us(v, job) - (job < l->n_base ? l->base[job] : 0);
+}
+
+/* Run time after which a job has the threshold's service. */
+static ct_time threshold_us(const struct las *l, const struct ct_view_job *j)
+{
+	double gpus = j->num_gpus * (j->gpu_milli / 1000.0);
+
+	return (ct_time)ceil((double)l->threshold / gpus);
+}
+
+static int key(struct ct_preemptive *s, const struct ct_view *v, uint32_t job, int64_t *out)
+{
+	const struct las *l = (const struct las *)(const void *)s;
+
+	*out = service_us(l, v, job) >= threshold_us(l, ct_view_job(v, job));
+	return 0;
+}
+
+/* When a waiting job is due for promotion. */
+static int64_t promotion_us(struct ct_preemptive *s, const struct ct_view *v, uint32_t job)
+{
+	const struct las *l = (const struct las *)(const void *)s;
+	const struct ct_view_job *j = ct_view_job(v, job);
+	ct_time service = service_us(l, v, job);
+
+	if (l->promote <= 0 || service < threshold_us(l, j))
+		return INT64_MAX;
+	return j->since_us + (ct_time)ceil(l->promote * (double)service);
+}
+
+static int init(void *state, const struct ct_view *v)
+{
+	struct las *l = state;
+
+	l->s.key = key;
+	l->s.value = promotion_us;
+	return ct_preemptive_init(&l->s, v);
+}
+
+static void on_submit(void *state, const struct ct_view *v, uint32_t job)
+{
+	ct_queueing_submit(state, v, job);
+}
+
+static void on_finish(void *state, const struct ct_view *v, uint32_t job)
+{
+	ct_preemptive_finish(state, v, job);
+}
+
+static void on_change(void *state, const struct ct_view *v, uint32_t job)
+{
+	ct_preemptive_change(state, v, job);
+}
+
+static void count_from_zero(struct las *l, const struct ct_view *v, uint32_t job)
+{
+	if (job >= l->n_base) {
+		CT_GROW(l->base, l->cap_base, (size_t)job + 1);
+		memset(l->base + l->n_base, 0, (job + 1 - l->n_base) * sizeof *l->base);
+		l->n_base = (size_t)job + 1;
+	}
+	l->base[job] = ct_view_attained_us(v, job);
+}
+
+static void promote(struct las *l, const struct ct_view *v)
+{
+	struct ct_waiting *w = &l->s.q.waiting;
+	uint32_t job;
+
+	for (uint32_t c = 0; l->promote > 0 && c < w->n_classes; c++)
+		while ((job = ct_waiting_find(w, c, INT64_MIN, 0, v->now_us)) != CT_NO_JOB) {
+			count_from_zero(l, v, job);
+			ct_waiting_remove(w, job);
+			ct_waiting_add(w, c, job, 0, INT64_MAX);
+			l->s.q.part[ct_view_job(v, job)->partition].fresh = 1;
+		}
+}
+
+/* Asks for every partition whose running jobs crossed the threshold. */
+static void mark_crossed(struct las *l, const struct ct_view *v)
+{
+	for (uint32_t i = 0; i < l->s.q.n_parts; i++) {
+		const struct ct_active_list *a = &l->s.active[i];
+		int64_t now_key;
+
+		for (size_t k = 0; k < a->n; k++) {
+			key(&l->s, v, a->job[k].job, &now_key);
+			if (now_key != a->job[k].key)
+				l->s.q.part[i].freed = 1;
+		}
+	}
+}
+
+static ct_time next_change(const struct las *l, const struct ct_view *v)
+{
+	ct_time next = INT64_MAX;
+
+	for (uint32_t i = 0; i < l->s.q.n_parts; i++) {
+		const struct ct_active_list *a = &l->s.active[i];
+
+		if (ct_waiting_first(&l->s.q.waiting, i) == CT_NO_JOB)
+			continue;
+		for (size_t k = 0; k < a->n; k++) {
+			uint32_t job = a->job[k].job;
+			ct_time left = threshold_us(l, ct_view_job(v, job)) - service_us(l, v, job);
+
+			if (left > 0 && v->now_us + left < next)
+				next = v->now_us + left;
+		}
+	}
+	for (uint32_t c = 0; l->promote > 0 && c < l->s.q.waiting.n_classes; c++)
+		if (ct_waiting_least(&l->s.q.waiting, c) < next)
+			next = ct_waiting_least(&l->s.q.waiting, c);
+	return next;
+}
+
+static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
+{
+	struct las *l = state;
+	ct_time next;
+
+	promote(l, v);
+	mark_crossed(l, v);
+	if (ct_preemptive_admit(&l->s, v, p) || ct_preemptive_pass(&l->s, v, p))
+		return 1;
+	next = next_change(l, v);
+	return next < INT64_MAX ? p->wake(p, next) : 0;
+}
+
+static void fini(void *state)
+{
+	struct las *l = state;
+
+	free(l->base);
+	ct_preemptive_fini(&l->s);
+}
+
+static const struct ct_opt opts[] = {
+	CT_PREEMPTIVE_OPTIONS,
+	{ "threshold", CT_OPT_SECONDS, offsetof(struct las, threshold), "18000", 1e-6, 1e12, NULL, "GPU s",
+	  "attained service from which a job is in the second queue", 0 },
+	{ "promote", CT_OPT_DOUBLE, offsetof(struct las, promote), "0", 0, 1e6, NULL, NULL,
+	  "back to the first queue after waiting so many times the time run; 0 = never", 0 },
+	{ .name = NULL },
+};
+
+const struct ct_policy ct_policy_las = {
+	CT_POLICY_HEAD,
+	.name = "las",
+	.summary = "least attained service in two queues, preemptive (Tiresias)",
+	.paper = "Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning, NSDI 2019",
+	.opts = opts,
+	.state_size = sizeof(struct las),
+	.init = init,
+	.on_submit = on_submit,
+	.on_finish = on_finish,
+	.on_change = on_change,
+	.schedule = schedule,
+	.fini = fini,
+};
