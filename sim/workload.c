@@ -550,6 +550,8 @@ int ct_workload_stretch(const struct ct_workload *w, double factor, struct ct_wo
 				 ct_seconds(CT_TIME_LIMIT));
 	copy = ct_workload_new();
 	copy->report = w->report;
+	if (w->report.source) /* lives in the arena of w */
+		copy->report.source = ct_workload_text(copy, w->report.source, strlen(w->report.source));
 	for (size_t i = 1; i < w->strings.n; i++) /* in order, so the numbers stay */
 		ct_strings_add(&copy->strings, w->strings.text[i], strlen(w->strings.text[i]));
 	for (size_t i = 0; i < w->n; i++) {
