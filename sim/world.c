@@ -322,7 +322,7 @@ static void arrive(struct ct_world *w, uint32_t job)
 		return;
 	}
 	w->n_queued++;
-	w->queued_milli += ct_request_milli(&w->work->jobs[job]);
+	w->queued_milli += ct_job_milli(&w->work->jobs[job]);
 	w->changed = true;
 	ct_world_tell(w, CT_DID_SUBMIT, job, l->config, NULL, 0);
 }
@@ -367,7 +367,7 @@ static void finish(struct ct_world *w, uint32_t job)
 
 		w->outcome[job].work_s += rest / 1e6;
 		if (w->window_open)
-			w->work_gpu_s += rest / 1e6 * (double)ct_request_milli(&w->work->jobs[job]) / 1000;
+			w->work_gpu_s += rest / 1e6 * (double)ct_job_milli(&w->work->jobs[job]) / 1000;
 		l->remaining_us = 0;
 	}
 	ct_event_cancel(&w->events, l->switching);
