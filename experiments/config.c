@@ -156,7 +156,7 @@ static int keep_setting(struct ct_config *c, const struct value *v)
 	return 0;
 }
 
-static int include_cluster(struct ct_config *c, const struct value *v, struct ct_err *err);
+static int include_cluster(struct ct_config *c, struct ct_err *err);
 
 static bool in_section(const struct value *v, const char *name)
 {
@@ -167,7 +167,7 @@ static bool in_section(const struct value *v, const char *name)
 static int after_set(struct ct_config *c, const struct value *v, struct ct_err *err)
 {
 	if (in_section(v, "cluster") && strcmp(v->name, "file") == 0)
-		return include_cluster(c, v, err);
+		return include_cluster(c, err);
 	if (in_section(v, "cluster")) {
 		c->cluster.simple_at = v->key_at;
 		c->cluster.simple_key = keep(c, v->name);
@@ -360,7 +360,8 @@ int ct_config_parse(struct ct_config *c, const char *name, const void *bytes, si
 	unsigned before = err->count;
 	struct ct_yaml *root;
 
-	if (ct_yaml_parse(keep(c, name), bytes, n, &c->arena, &root, err) == 0)
+	ct_yaml_parse(keep(c, name), bytes, n, &c->arena, &root, err);
+	if (root)
 		yaml_root(&s, root);
 	return since(err, before);
 }
@@ -371,7 +372,8 @@ int ct_config_load(struct ct_config *c, const char *path, struct ct_err *err)
 	unsigned before = err->count;
 	struct ct_yaml *root;
 
-	if (ct_yaml_load(path, &c->arena, &root, err) == 0)
+	ct_yaml_load(path, &c->arena, &root, err);
+	if (root)
 		yaml_root(&s, root);
 	return since(err, before);
 }
@@ -384,7 +386,7 @@ static void forget_cluster(struct ct_config *c)
 }
 
 /* cluster.file: what was said about the cluster before is replaced by the file. */
-static int include_cluster(struct ct_config *c, const struct value *v, struct ct_err *err)
+static int include_cluster(struct ct_config *c, struct ct_err *err)
 {
 	const char *path = c->cluster.file;
 	const struct source s = { c, path ? folder_of(c, path) : NULL, err };
@@ -396,13 +398,13 @@ static int include_cluster(struct ct_config *c, const struct value *v, struct ct
 		return 0;
 	forget_cluster(c);
 	c->cluster.file = path;
-	if (ct_yaml_load(path, &c->arena, &root, err))
+	ct_yaml_load(path, &c->arena, &root, err);
+	if (!root)
 		return (int)err->code;
 	if (root->type == CT_YAML_MAP)
 		for (const struct ct_yaml *k = root->first; k; k = k->next)
 			if (strcmp(k->key, "file") == 0)
 				return ct_err_add(err, CT_ECONFIG, &k->key_at, "'cluster.file' inside a cluster file");
-	(void)v;
 	yaml_section(&s, section, root);
 	return since(err, before);
 }

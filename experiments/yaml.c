@@ -300,7 +300,7 @@ static int read_tree(struct reader *r)
 	yaml_parser_delete(&r->parser);
 	if (rc == 0 && (!r->root || (r->root->type == CT_YAML_SCALAR && r->root->text[0] == '\0')))
 		rc = ct_err_add(r->err, CT_ECONFIG, &(struct ct_loc){ .file = r->name }, "the file is empty");
-	return rc ? rc : (int)r->err->code;
+	return rc;
 }
 
 int ct_yaml_parse(const char *name, const void *bytes, size_t n, struct ct_arena *arena, struct ct_yaml **out,
@@ -310,17 +310,17 @@ int ct_yaml_parse(const char *name, const void *bytes, size_t n, struct ct_arena
 	unsigned before = err->count;
 	int rc;
 
+	*out = NULL;
 	if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
 		r.text += 3;
 		r.n -= 3;
 	}
 	index_lines(&r);
-	read_tree(&r);
+	rc = read_tree(&r);
 	free(r.line_start);
-	rc = err->count > before ? (int)err->code : 0;
 	if (rc == 0)
 		*out = r.root;
-	return rc;
+	return err->count > before ? (int)err->code : 0;
 }
 
 int ct_yaml_load(const char *path, struct ct_arena *arena, struct ct_yaml **out, struct ct_err *err)
@@ -331,6 +331,7 @@ int ct_yaml_load(const char *path, struct ct_arena *arena, struct ct_yaml **out,
 	size_t n;
 	int failed, rc;
 
+	*out = NULL;
 	if (!f)
 		return ct_err_add(err, CT_EIO, &at, "cannot open: %s", strerror(errno));
 	bytes = ct_calloc(1, CT_YAML_BYTES + 1);

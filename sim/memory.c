@@ -7,27 +7,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Pages of 2 MiB for large fresh memory: a million jobs are 130 MiB, and taking
- * them in 4 KiB pages cost more time than reading the trace. Not after realloc,
- * which moves pages: splitting huge ones costs more than they save. */
-enum { HUGE_PAGE = 1 << 21 };
-
-static void *prefer_huge_pages(void *p, size_t n)
-{
-	uintptr_t first = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-	uintptr_t end = ((uintptr_t)p + n) & ~(uintptr_t)(HUGE_PAGE - 1);
-
-	if (p && n >= 2 * HUGE_PAGE && first < end)
-		(void)madvise((char *)p + (first - (uintptr_t)p), end - first, MADV_HUGEPAGE); /* a wish, may fail */
-	return p;
-}
-
-enum { BLOCK = 1 << 16, BLOCK_MAX = 1 << 24 };
+enum { BLOCK = 1 << 16, BLOCK_MAX = 1 << 24, HUGE_PAGE = 1 << 21, ALIGN_MAX = 64 };
 
 struct ct_arena_block {
 	struct ct_arena_block *next;
 	size_t cap, used;
-	_Alignas(64) unsigned char mem[];
+	unsigned char *mem; /* behind this header, aligned */
 };
 
 static void out_of_memory(size_t n, size_t size)
@@ -36,7 +21,31 @@ static void out_of_memory(size_t n, size_t size)
 	abort();
 }
 
-/* Blocks double in size, so that n bytes cost O(log n) calls of the system. */
+/* A million jobs fill several hundred MiB once; in pages of 4 KiB the faults alone
+ * cost as much as the whole simulation, so large areas ask for huge pages. Advice
+ * only: without them everything works the same. Not after realloc, which moves
+ * pages: splitting huge ones costs more than they save. */
+static void advise(void *p, size_t n)
+{
+	uintptr_t first = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+
+	if (n >= 2 * HUGE_PAGE && first + HUGE_PAGE <= (uintptr_t)p + n)
+		(void)madvise((void *)first, ((uintptr_t)p + n - first) & ~(uintptr_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
+}
+
+/* calloc() knows that fresh pages are zero, so nothing is touched before its use. */
+void *ct_calloc(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size ? size : 1);
+
+	if (!p)
+		out_of_memory(n, size);
+	advise(p, n * size);
+	return p;
+}
+
+/* Blocks double in size, so that n bytes cost O(log n) calls of the system. A block
+ * is zero from the start and every byte is handed out once. */
 void *ct_arena_alloc(struct ct_arena *a, size_t n, size_t align)
 {
 	struct ct_arena_block *b = a->head;
@@ -49,10 +58,8 @@ void *ct_arena_alloc(struct ct_arena *a, size_t n, size_t align)
 			cap = n;
 		if (cap > SIZE_MAX / 2)
 			out_of_memory(1, n);
-		cap = (cap + 63) & ~(size_t)63;
-		b = prefer_huge_pages(aligned_alloc(64, sizeof *b + cap), sizeof *b + cap);
-		if (!b)
-			out_of_memory(1, cap);
+		b = ct_calloc(1, sizeof *b + cap + ALIGN_MAX);
+		b->mem = (unsigned char *)(((uintptr_t)(b + 1) + ALIGN_MAX - 1) & ~(uintptr_t)(ALIGN_MAX - 1));
 		b->next = a->head;
 		b->cap = cap;
 		a->head = b;
@@ -60,7 +67,7 @@ void *ct_arena_alloc(struct ct_arena *a, size_t n, size_t align)
 	}
 	b->used = at + n;
 	a->used += n;
-	return memset(b->mem + at, 0, n);
+	return b->mem + at;
 }
 
 char *ct_arena_text(struct ct_arena *a, const char *s, size_t n)
@@ -83,22 +90,15 @@ void ct_arena_fini(struct ct_arena *a)
 	a->used = 0;
 }
 
-void *ct_calloc(size_t n, size_t size)
-{
-	void *p = prefer_huge_pages(calloc(n ? n : 1, size ? size : 1), n * size);
-
-	if (!p)
-		out_of_memory(n, size);
-	return p;
-}
-
 void *ct_realloc_array(void *p, size_t n, size_t size)
 {
 	void *q = reallocarray(p, n ? n : 1, size ? size : 1);
 
 	if (!q)
 		out_of_memory(n, size);
-	return p ? q : prefer_huge_pages(q, n * size);
+	if (!p)
+		advise(q, n * size);
+	return q;
 }
 
 void *ct_grow(void *p, size_t *cap, size_t need, size_t size)
@@ -107,15 +107,7 @@ void *ct_grow(void *p, size_t *cap, size_t need, size_t size)
 
 	if (n < need)
 		n = need;
-	if (*cap && n / 2 >= *cap && n * size >= 2 * HUGE_PAGE) { /* a reservation: rather copied than moved */
-		void *q = ct_realloc_array(NULL, n, size);
-
-		memcpy(q, p, *cap * size);
-		free(p);
-		p = q;
-	} else {
-		p = ct_realloc_array(p, n, size);
-	}
+	p = ct_realloc_array(p, n, size);
 	*cap = n;
 	return p;
 }

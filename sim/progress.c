@@ -92,7 +92,7 @@ static void credit(struct ct_world *w, uint32_t job, double done_us)
 	w->live[job].remaining_us -= done_us;
 	w->outcome[job].work_s += s;
 	if (w->window_open)
-		w->work_gpu_s += s * (double)ct_request_milli(j) / 1000;
+		w->work_gpu_s += s * (double)ct_job_milli(j) / 1000;
 }
 
 void ct_progress_settle(struct ct_world *w, uint32_t job)
