@@ -405,6 +405,8 @@ static void test_bad_headers(void **state)
 	refuses("", "t.csv: is empty");
 	refuses("\n\n", "t.csv: is empty");
 	refuses(HEAD, "t.csv: holds no jobs");
+	refuses("job_id,\"submit_time\n\",num_gpus,duration\n",
+		"t.csv:1:8: column name 'submit_time?' holds a control character");
 	refuses("1,0,1,100\n2,0,1,5\n", "t.csv:1:1: wanted a line of column names first, got the value '1'");
 	refuses(semicolons, "t.csv:1:1: looks delimited by ';', wanted ','");
 	refuses("job_id\tsubmit_time\tnum_gpus\tduration\n", "t.csv:1:1: looks delimited by tabs, wanted ','");
