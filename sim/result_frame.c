@@ -68,6 +68,15 @@ void ct_fill_put(struct ct_fill *f, struct ct_arena *a, size_t rows, const void 
 	f->done += n;
 }
 
+void ct_fill_copy(struct ct_fill *f, const struct ct_fill *from, struct ct_arena *a, size_t rows)
+{
+	*f = *from;
+	if (from->all) {
+		f->all = CT_NEW(a, uint64_t, rows);
+		memcpy(f->all, from->all, from->done * sizeof *f->all);
+	}
+}
+
 void ct_fill_end(struct ct_fill *f, struct ct_arena *a, struct ct_column *c)
 {
 	c->constant = !f->all && f->done > 0;

@@ -22,6 +22,8 @@ struct ct_fill {
 	size_t done;
 };
 void ct_fill_put(struct ct_fill *f, struct ct_arena *a, size_t rows, const void *block, size_t n);
+/* Everything `from` holds, as if it had been put here. */
+void ct_fill_copy(struct ct_fill *f, const struct ct_fill *from, struct ct_arena *a, size_t rows);
 void ct_fill_end(struct ct_fill *f, struct ct_arena *a, struct ct_column *c);
 
 /* Dictionary codes. The caller knows each text by a number below `numbers`. */
@@ -35,6 +37,18 @@ struct ct_coder {
 void ct_coder_init(struct ct_coder *k, size_t numbers, size_t rows);
 /* Next row. `text` is copied when the number is new, or kept as it is. */
 void ct_coder_put(struct ct_coder *k, struct ct_arena *a, uint32_t number, const char *text, int copy);
+/* The same when the number has been met before; 0 otherwise. */
+static inline int ct_coder_again(struct ct_coder *k, uint32_t number)
+{
+	uint32_t code = k->remap[number];
+
+	if (code == 0 || (code > 1 && !k->all))
+		return 0;
+	if (k->all)
+		k->all[k->done] = code - 1;
+	k->done++;
+	return 1;
+}
 /* Fills the column and frees what init took. */
 void ct_coder_end(struct ct_coder *k, struct ct_arena *a, struct ct_column *c);
 

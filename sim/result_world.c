@@ -75,11 +75,28 @@ static const struct {
 #undef INFO
 };
 
+/* Columns that in most runs equal another one, cell by cell: they share its memory
+ * until they differ. Of a million jobs each is 8 MB. */
+static const struct {
+	enum job_column column, like;
+} twin[] = {
+	{ C_num_gpus, C_requested_number_of_resources },
+	{ C_min_gpus, C_requested_number_of_resources },
+	{ C_max_gpus, C_requested_number_of_resources },
+	{ C_run_s, C_execution_time },
+	{ C_duration_s, C_execution_time },
+	{ C_queue_s, C_waiting_time },
+	{ C_slowdown, C_stretch },
+};
+enum { TWINS = sizeof twin / sizeof *twin };
+
 union cell {
 	double f64;
 	int64_t i64;
 };
-enum { BLOCK = 256 };
+/* Cells of one column in a block. Not a power of two: the columns of a row would
+ * fall into the same few sets of the cache. */
+enum { BLOCK = 248 };
 
 /* The jobs of the measurement window and what is summed over them. */
 struct tally {
@@ -88,7 +105,6 @@ struct tally {
 	uint64_t measured, censored, attained;
 	ct_wide jct, wait; /* sums in microseconds: exact */
 	double slowdown;
-	double *jcts, *waits, max_jct, max_wait;
 };
 
 struct maker {
@@ -100,6 +116,7 @@ struct maker {
 	struct tally t;
 	union cell (*block)[BLOCK]; /* [N_COLUMNS] */
 	struct ct_fill fill[N_COLUMNS];
+	int twin_of[N_COLUMNS]; /* column whose memory it shares; -1 = none */
 	struct ct_coder coder[N_COLUMNS];
 	struct ct_texts ids, allocated;
 };
@@ -233,28 +250,23 @@ static void put_texts(struct maker *m, const struct ct_job *j, const struct ct_o
 /* Counts a job of the measurement window; says whether JCT and wait cover it. */
 static int tally_job(struct tally *t, const struct ct_job *j, const struct ct_outcome *o)
 {
-	double jct, wait;
+	ct_time jct;
 
 	if (j->submit_us < t->from || j->submit_us >= t->until)
 		return 0;
 	t->censored += !is_ended(o);
 	if (o->state != CT_JOB_FINISHED)
 		return 0;
-	jct = (double)(o->finish_us - j->submit_us);
-	wait = (double)o->phase_us[CT_PHASE_QUEUE];
-	t->jcts[t->measured] = jct;
-	t->waits[t->measured] = wait;
+	jct = o->finish_us - j->submit_us;
 	t->measured++;
-	t->jct += o->finish_us - j->submit_us;
+	t->jct += jct;
 	t->wait += o->phase_us[CT_PHASE_QUEUE];
-	t->max_jct = fmax(t->max_jct, jct);
-	t->max_wait = fmax(t->max_wait, wait);
-	t->slowdown += jct / (double)j->duration_us;
+	t->slowdown += (double)jct / (double)j->duration_us;
 	t->attained += (uint64_t)attains(j, o, t->floor);
 	return 1;
 }
 
-static void make_block(struct maker *m, size_t at, size_t n)
+static void make_rows(struct maker *m, size_t at, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct ct_job *j = &m->work->jobs[at + i];
@@ -268,8 +280,27 @@ static void make_block(struct maker *m, size_t at, size_t n)
 		m->block[C_measured][i].i64 = tally_job(&m->t, j, o);
 		m->block[C_attained][i].i64 = o->state == CT_JOB_FINISHED && attains(j, o, m->t.floor);
 	}
+}
+
+/* Before the block is stored: twins that differ in it get the rows so far. */
+static void part_twins(struct maker *m, size_t n)
+{
+	for (size_t k = 0; k < TWINS; k++) {
+		int column = twin[k].column, like = twin[k].like;
+
+		if (m->twin_of[column] < 0 || memcmp(m->block[column], m->block[like], n * sizeof(union cell)) == 0)
+			continue;
+		m->twin_of[column] = -1;
+		ct_fill_copy(&m->fill[column], &m->fill[like], m->arena, m->rows);
+	}
+}
+
+static void make_block(struct maker *m, size_t at, size_t n)
+{
+	make_rows(m, at, n);
+	part_twins(m, n);
 	for (int c = 0; c < N_COLUMNS; c++)
-		if (job_column[c].type != CT_COLUMN_CODE && job_column[c].type != CT_COLUMN_TEXT)
+		if (job_column[c].type != CT_COLUMN_CODE && job_column[c].type != CT_COLUMN_TEXT && m->twin_of[c] < 0)
 			ct_fill_put(&m->fill[c], m->arena, m->rows, m->block[c], n);
 }
 
@@ -309,30 +340,42 @@ static void make_extra_columns(struct ct_result *r, const struct ct_workload *wo
 	}
 }
 
+static void end_column(struct ct_result *r, struct maker *m, int c)
+{
+	struct ct_column *col =
+	    ct_frame_new(&r->jobs, &r->arena, job_column[c].name, job_column[c].unit, job_column[c].type);
+
+	if (col->type == CT_COLUMN_CODE) {
+		ct_coder_end(&m->coder[c], &r->arena, col);
+	} else if (col->type == CT_COLUMN_TEXT) {
+		ct_texts_end(c == C_job_id ? &m->ids : &m->allocated, &r->arena, col);
+	} else if (m->twin_of[c] >= 0) { /* which comes earlier in the frame */
+		col->constant = r->jobs.column[m->twin_of[c]].constant;
+		col->v = r->jobs.column[m->twin_of[c]].v;
+	} else {
+		ct_fill_end(&m->fill[c], &r->arena, col);
+	}
+}
+
 static void make_jobs(struct ct_result *r, struct maker *m)
 {
 	size_t rows = m->rows;
 
 	r->jobs.n_rows = rows;
 	ct_frame_reserve(&r->jobs, &r->arena, N_COLUMNS + m->work->n_columns);
-	for (int c = 0; c < N_COLUMNS; c++)
+	for (int c = 0; c < N_COLUMNS; c++) {
+		m->twin_of[c] = -1;
 		if (job_column[c].type == CT_COLUMN_CODE)
 			ct_coder_init(&m->coder[c], numbers_of(m, c), rows);
+	}
+	for (size_t k = 0; k < TWINS; k++)
+		m->twin_of[twin[k].column] = twin[k].like;
 	ct_texts_init(&m->ids, &r->arena, rows);
 	ct_texts_init(&m->allocated, &r->arena, rows);
 	for (size_t at = 0; at < rows; at += BLOCK)
 		make_block(m, at, rows - at < BLOCK ? rows - at : BLOCK);
-	for (int c = 0; c < N_COLUMNS; c++) {
-		struct ct_column *col =
-		    ct_frame_new(&r->jobs, &r->arena, job_column[c].name, job_column[c].unit, job_column[c].type);
-
-		if (col->type == CT_COLUMN_CODE)
-			ct_coder_end(&m->coder[c], &r->arena, col);
-		else if (col->type == CT_COLUMN_TEXT)
-			ct_texts_end(c == C_job_id ? &m->ids : &m->allocated, &r->arena, col);
-		else
-			ct_fill_end(&m->fill[c], &r->arena, col);
-	}
+	for (int c = 0; c < N_COLUMNS; c++)
+		end_column(r, m, c);
 	make_extra_columns(r, m->work);
 }
 
@@ -343,25 +386,41 @@ static double ratio(double a, double b)
 	return b > 0.0 ? a / b : NAN;
 }
 
-static void sum_jobs(double *s, struct tally *t)
+/* Median, 95 % and 99 % quantile and maximum of a column over the measured jobs, in
+ * seconds. `v` has room for them. */
+static void quantiles_of(const struct ct_frame *jobs, const char *name, double *v, double out[4])
 {
-	static const double q[] = { 0.50, 0.95, 0.99 };
-	double n = (double)t->measured, jct[3], wait[3];
+	static const double q[4] = { 0.50, 0.95, 0.99, 1.0 };
+	const struct ct_column *c = ct_frame_column(jobs, name), *measured = ct_frame_column(jobs, "measured");
+	size_t n = 0;
 
-	ct_quantiles(t->jcts, t->measured, q, 3, jct);
-	ct_quantiles(t->waits, t->measured, q, 3, wait);
+	for (size_t i = 0; i < jobs->n_rows; i++)
+		if (ct_cell_i64(measured, i))
+			v[n++] = (double)ct_cell_i64(c, i); /* microseconds: exact */
+	ct_quantiles(v, n, q, 4, out);
+	for (int k = 0; k < 4; k++)
+		out[k] /= 1e6;
+}
+
+static void sum_jobs(double *s, const struct tally *t, const struct ct_frame *jobs)
+{
+	double n = (double)t->measured, jct[4], wait[4], *v = ct_calloc(jobs->n_rows, sizeof *v);
+
+	quantiles_of(jobs, "turnaround_time", v, jct);
+	quantiles_of(jobs, "queue_s", v, wait);
+	free(v);
 	s[CT_METRIC_jobs_measured] = n;
 	s[CT_METRIC_jobs_censored] = (double)t->censored;
 	s[CT_METRIC_mean_jct_s] = ratio((double)t->jct, n) / 1e6;
-	s[CT_METRIC_median_jct_s] = jct[0] / 1e6;
-	s[CT_METRIC_p95_jct_s] = jct[1] / 1e6;
-	s[CT_METRIC_p99_jct_s] = jct[2] / 1e6;
-	s[CT_METRIC_max_jct_s] = t->measured ? t->max_jct / 1e6 : NAN;
+	s[CT_METRIC_median_jct_s] = jct[0];
+	s[CT_METRIC_p95_jct_s] = jct[1];
+	s[CT_METRIC_p99_jct_s] = jct[2];
+	s[CT_METRIC_max_jct_s] = jct[3];
 	s[CT_METRIC_mean_wait_s] = ratio((double)t->wait, n) / 1e6;
-	s[CT_METRIC_median_wait_s] = wait[0] / 1e6;
-	s[CT_METRIC_p95_wait_s] = wait[1] / 1e6;
-	s[CT_METRIC_p99_wait_s] = wait[2] / 1e6;
-	s[CT_METRIC_max_wait_s] = t->measured ? t->max_wait / 1e6 : NAN;
+	s[CT_METRIC_median_wait_s] = wait[0];
+	s[CT_METRIC_p95_wait_s] = wait[1];
+	s[CT_METRIC_p99_wait_s] = wait[2];
+	s[CT_METRIC_max_wait_s] = wait[3];
 	s[CT_METRIC_mean_slowdown] = ratio(t->slowdown, n);
 	s[CT_METRIC_attainment_frac] = ratio((double)t->attained, n);
 }
@@ -488,8 +547,6 @@ static void maker_init(struct maker *m, struct ct_result *r, const struct ct_wor
 		.from = first + spec->warmup_us,
 		.until = spec->until_us == CT_NEVER ? CT_NEVER : first + spec->until_us,
 		.floor = spec->attain_floor,
-		.jcts = ct_calloc(m->rows, sizeof *m->t.jcts),
-		.waits = ct_calloc(m->rows, sizeof *m->t.waits),
 	};
 	m->block = ct_calloc(N_COLUMNS, sizeof *m->block);
 }
@@ -505,13 +562,11 @@ void ct_result_from_world(struct ct_result *r, const struct ct_world *w)
 		CT_CHECK(ct_world_where(w), (i < m.rows) == (m.outcomes[i].state != CT_JOB_FUTURE),
 			 "job '%s' is not counted as %ssubmitted", m.work->jobs[i].id, i < m.rows ? "" : "not ");
 	make_jobs(r, &m);
-	sum_jobs(r->summary, &m.t);
+	sum_jobs(r->summary, &m.t, &r->jobs);
 	sum_account(r->summary, &a, ct_world_cluster(w), m.work);
 	make_series(r, w);
 	if (ct_world_spec_of(w)->record_events)
 		make_events(r, w);
 	r->partial = ct_world_stopped(w);
-	free(m.t.jcts);
-	free(m.t.waits);
 	free(m.block);
 }
