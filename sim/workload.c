@@ -129,7 +129,7 @@ static void check_times(const struct ct_workload *w, const struct ct_job *j, str
 
 static void check_sizes(const struct ct_workload *w, const struct ct_job *j, struct ct_err *err)
 {
-	if (j->num_gpus < 1)
+	if (j->num_gpus < 1 && !j->cpu_milli)
 		REFUSE(w, j, err, "'num_gpus' of job '%s' wants at least 1, got 0", j->id);
 	else if (j->min_gpus > j->num_gpus || j->max_gpus < j->num_gpus)
 		REFUSE(w, j, err, "job '%s' wants min_gpus <= num_gpus <= max_gpus, got %u, %u, %u", j->id, j->min_gpus,
@@ -550,6 +550,8 @@ int ct_workload_stretch(const struct ct_workload *w, double factor, struct ct_wo
 				 ct_seconds(CT_TIME_LIMIT));
 	copy = ct_workload_new();
 	copy->report = w->report;
+	if (w->report.source) /* lives in the arena of w */
+		copy->report.source = ct_workload_text(copy, w->report.source, strlen(w->report.source));
 	for (size_t i = 1; i < w->strings.n; i++) /* in order, so the numbers stay */
 		ct_strings_add(&copy->strings, w->strings.text[i], strlen(w->strings.text[i]));
 	for (size_t i = 0; i < w->n; i++) {

@@ -343,6 +343,9 @@ static void read_column(struct input *x, hid_t jobs, enum ct_column_id c)
 	case CT_CELL_TEXT:
 		s.hi = (int64_t)x->w->strings.n - 1;
 		break;
+	case CT_CELL_COUNT:
+		s.lo = 0; /* as for a job without GPUs: settled below */
+		break;
 	case CT_CELL_TIME:
 		s.lo = c == CT_COLUMN_DEADLINE || c == CT_COLUMN_REQUESTED_TIME ? -1 : s.lo;
 		break;
@@ -418,6 +421,7 @@ static void settle_jobs(struct input *x)
 
 		if (!j->num_gpus && !j->cpu_milli)
 			FAIL(x, "'jobs/num_gpus' of row %zu must be positive, got 0", i + 1);
+		j->gpu_milli = j->gpu_milli ? j->gpu_milli : 1000;
 		j->min_gpus = j->min_gpus ? j->min_gpus : j->num_gpus;
 		j->max_gpus = j->max_gpus ? j->max_gpus : j->num_gpus;
 		if (j->min_gpus > j->num_gpus || j->max_gpus < j->num_gpus)
@@ -726,11 +730,8 @@ int ct_hdf5_jobs_read(const char *path, const struct ct_trace_options *o, struct
 		FAIL(&x, "has canonical columns; 'trace.columns' is for CSV");
 		return (int)err->code;
 	}
-	if (stat(path, &st)) {
-		struct ct_loc at = { .file = path };
-
-		return ct_err_at(err, CT_EIO, &at, "cannot open: %s", strerror(errno));
-	}
+	if (stat(path, &st))
+		return ct_err_at(err, CT_EIO, NULL, "cannot open '%s': %s", path, strerror(errno));
 	x.file_bytes = (uint64_t)st.st_size;
 	ct_h5_quiet_begin(&quiet);
 	x.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
