@@ -26,7 +26,8 @@ void ct_fill_put(struct ct_fill *f, struct ct_arena *a, size_t rows, const void 
 void ct_fill_copy(struct ct_fill *f, const struct ct_fill *from, struct ct_arena *a, size_t rows);
 void ct_fill_end(struct ct_fill *f, struct ct_arena *a, struct ct_column *c);
 
-/* Dictionary codes. The caller knows each text by a number below `numbers`. */
+/* Dictionary codes. The caller knows each text by a number below `numbers`. With
+ * rows = 0 the codes are given out but not kept. */
 struct ct_coder {
 	uint32_t *remap; /* number -> code + 1, 0 = not met yet */
 	const char **names;
@@ -35,22 +36,11 @@ struct ct_coder {
 	size_t done, rows;
 };
 void ct_coder_init(struct ct_coder *k, size_t numbers, size_t rows);
-/* Next row. `text` is copied when the number is new, or kept as it is. */
-void ct_coder_put(struct ct_coder *k, struct ct_arena *a, uint32_t number, const char *text, int copy);
-/* The same when the number has been met before; 0 otherwise. */
-static inline int ct_coder_again(struct ct_coder *k, uint32_t number)
-{
-	uint32_t code = k->remap[number];
-
-	if (code == 0 || (code > 1 && !k->all))
-		return 0;
-	if (k->all)
-		k->all[k->done] = code - 1;
-	k->done++;
-	return 1;
-}
+/* Next row; returns its code. `text` is copied when the number is new, or kept as it is. */
+uint32_t ct_coder_put(struct ct_coder *k, struct ct_arena *a, uint32_t number, const char *text, int copy);
 /* Fills the column and frees what init took. */
 void ct_coder_end(struct ct_coder *k, struct ct_arena *a, struct ct_column *c);
+void ct_coder_fini(struct ct_coder *k);
 
 /* Texts. */
 struct ct_texts {
