@@ -81,6 +81,11 @@ static void mirror_group(struct control *c, uint32_t group)
 	v->max_idle = most == UINT32_MAX ? 0 : most;
 }
 
+static uint32_t free_of(uint32_t capacity, uint32_t used)
+{
+	return capacity == UINT32_MAX ? UINT32_MAX : capacity - used;
+}
+
 static void mirror_node(struct control *c, uint32_t node)
 {
 	const struct ct_node *n = &c->cluster->nodes[node];
@@ -88,8 +93,8 @@ static void mirror_node(struct control *c, uint32_t node)
 
 	v->up = n->up;
 	v->idle_gpus = n->idle_gpus;
-	v->free_cpu_milli = n->cpu_milli == UINT32_MAX ? UINT32_MAX : n->cpu_milli - n->used_cpu_milli;
-	v->free_mem_mib = n->mem_mib == UINT32_MAX ? UINT32_MAX : n->mem_mib - n->used_mem_mib;
+	v->free_cpu_milli = free_of(n->cpu_milli, n->used_cpu_milli);
+	v->free_mem_mib = free_of(n->mem_mib, n->used_mem_mib);
 	v->free_milli = n->free_milli;
 }
 
@@ -119,7 +124,11 @@ static void mirror_slots(struct control *c, const struct ct_slot *slots, uint32_
 static void mirror_pools(struct control *c)
 {
 	for (uint32_t i = 0; i < c->view.n_nodes; i++) {
-		if (c->nodes[i].free_milli == c->cluster->nodes[i].free_milli)
+		const struct ct_node *n = &c->cluster->nodes[i];
+
+		if (c->nodes[i].free_milli == n->free_milli &&
+		    c->nodes[i].free_cpu_milli == free_of(n->cpu_milli, n->used_cpu_milli) &&
+		    c->nodes[i].free_mem_mib == free_of(n->mem_mib, n->used_mem_mib))
 			continue;
 		mirror_node(c, i);
 		mirror_group(c, c->nodes[i].group);

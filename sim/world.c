@@ -78,8 +78,26 @@ static uint32_t usable(uint32_t gpus, uint32_t demand, uint32_t n, uint32_t capa
 
 	if (!demand || !capacity)
 		return gpus;
+	if (!n) /* no GPUs: the whole demand on one node, or not */
+		return demand <= capacity;
 	k = (uint64_t)capacity * n / demand; /* largest k with ceil(demand * k / n) <= capacity */
 	return k < gpus ? (uint32_t)k : gpus;
+}
+
+/* The first thing there is too little of for the smallest gang; a job without GPUs
+ * wants one node with enough of the rest. */
+static enum ct_reason judge(const struct ct_job *j, uint32_t n_partitions, uint64_t gpus, uint64_t with_memory,
+			    uint64_t with_cpu, uint64_t with_host)
+{
+	uint64_t wanted = j->num_gpus ? j->min_gpus : 1;
+
+	if (gpus < j->min_gpus)
+		return n_partitions > 1 ? CT_REASON_PARTITION_TOO_SMALL : CT_REASON_CLUSTER_TOO_SMALL;
+	if (with_memory < j->min_gpus)
+		return CT_REASON_GPU_MEMORY;
+	if (with_cpu < wanted)
+		return CT_REASON_CPU;
+	return with_host < wanted ? CT_REASON_HOST_MEMORY : CT_REASON_NONE;
 }
 
 /* Compares the smallest gang of a job with what its partition has in all, node
@@ -110,15 +128,8 @@ static enum ct_reason never_runs(const struct ct_world *w, uint32_t job)
 		with_cpu += (uint64_t)s->count * usable(s->gpus, d.cpu_milli, j->min_gpus, s->cpu_milli);
 		with_host += (uint64_t)s->count * usable(s->gpus, d.mem_mib, j->min_gpus, s->mem_mib);
 	}
-	if (!of_type && any)
-		return CT_REASON_GPU_TYPE;
-	if (of_type < j->min_gpus)
-		return w->cluster->n_partitions > 1 ? CT_REASON_PARTITION_TOO_SMALL : CT_REASON_CLUSTER_TOO_SMALL;
-	if (with_memory < j->min_gpus)
-		return CT_REASON_GPU_MEMORY;
-	if (with_cpu < j->min_gpus)
-		return CT_REASON_CPU;
-	return with_host < j->min_gpus ? CT_REASON_HOST_MEMORY : CT_REASON_NONE;
+	return of_type || !any ? judge(j, w->cluster->n_partitions, of_type, with_memory, with_cpu, with_host)
+			       : CT_REASON_GPU_TYPE;
 }
 
 /* ---- making a world */
