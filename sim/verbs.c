@@ -297,7 +297,7 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	book_held(w, job, 0, held_milli(w, job));
 	link_holder(w, job);
 	w->n_queued--;
-	w->queued_milli -= ct_request_milli(&w->work->jobs[job]);
+	w->queued_milli -= ct_job_milli(&w->work->jobs[job]);
 	w->n_running++;
 	if (o->start_us < 0)
 		o->start_us = w->where.now_us;
@@ -350,7 +350,7 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	l = &w->live[job];
 	n = &w->cluster->nodes[node];
 	d = ct_demand_of(w, job, config);
-	milli = (uint64_t)ct_request_milli(&w->work->jobs[job]);
+	milli = (uint64_t)ct_job_milli(&w->work->jobs[job]);
 	if (n->partition != l->partition || (l->type != CT_NONE && n->type != l->type))
 		return REFUSE(w, job, err, "node %u has another partition or GPU type", node);
 	if (milli > n->free_milli)
@@ -380,7 +380,7 @@ void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
 	ct_event_cancel(&w->events, l->switching);
 	if (lose) {
 		double s = (l->start_remaining_us - l->remaining_us) / 1e6;
-		double gpus = (double)ct_request_milli(&w->work->jobs[job]) / 1000;
+		double gpus = (double)ct_job_milli(&w->work->jobs[job]) / 1000;
 
 		o->work_s -= s;
 		o->lost_s += s;
@@ -396,7 +396,7 @@ void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
 						    : l->paused_as);
 	o->n_preemptions = one_more(o->n_preemptions);
 	w->n_queued++;
-	w->queued_milli += ct_request_milli(&w->work->jobs[job]);
+	w->queued_milli += ct_job_milli(&w->work->jobs[job]);
 	ct_release(w, job, &slots, &n);
 	ct_world_tell(w, CT_DID_PREEMPT, job, l->config, slots, n);
 }
@@ -536,7 +536,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 static void leave_queue(struct ct_world *w, uint32_t job, enum ct_job_state state, enum ct_reason reason)
 {
 	w->n_queued--;
-	w->queued_milli -= ct_request_milli(&w->work->jobs[job]);
+	w->queued_milli -= ct_job_milli(&w->work->jobs[job]);
 	ct_world_end_job(w, job, state, reason);
 	ct_world_tell(w, state == CT_JOB_FAILED ? CT_DID_FAIL : CT_DID_REJECT, job, w->live[job].config, NULL, 0);
 }

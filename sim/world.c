@@ -215,8 +215,6 @@ struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *e
 	w->capacity_up_milli = (int64_t)c->capacity_milli;
 	ct_event_queue_init(&w->events);
 	ct_account_open(w);
-	if (w->n_jobs)
-		ct_event_push(&w->events, w->work->jobs[0].submit_us, CT_EVENT_ARRIVAL, 0);
 	return w;
 }
 
@@ -322,24 +320,25 @@ static void arrive(struct ct_world *w, uint32_t job)
 		return;
 	}
 	w->n_queued++;
-	w->queued_milli += ct_request_milli(&w->work->jobs[job]);
+	w->queued_milli += ct_job_milli(&w->work->jobs[job]);
 	w->changed = true;
 	ct_world_tell(w, CT_DID_SUBMIT, job, l->config, NULL, 0);
 }
 
-/* All jobs submitted at this instant; the next submission becomes the one pending
- * arrival. */
+/* Submissions stand sorted in the workload, so the next one is kept beside the heap
+ * of events instead of in it: half the pushes and pops of a run. */
+static ct_time next_arrival(const struct ct_world *w)
+{
+	return w->next_arrival < w->n_jobs ? w->work->jobs[w->next_arrival].submit_us : CT_NEVER;
+}
+
+/* All jobs submitted at this instant. */
 static void arrivals(struct ct_world *w)
 {
-	const struct ct_job *jobs = w->work->jobs;
-
-	do {
-		arrive(w, w->next_arrival++);
+	while (next_arrival(w) == w->where.now_us) {
 		w->where.event++;
-	} while (w->next_arrival < w->n_jobs && jobs[w->next_arrival].submit_us == w->where.now_us);
-	w->where.event--; /* the popped event counts itself */
-	if (w->next_arrival < w->n_jobs)
-		ct_event_push(&w->events, jobs[w->next_arrival].submit_us, CT_EVENT_ARRIVAL, w->next_arrival);
+		arrive(w, w->next_arrival++);
+	}
 }
 
 static void run(struct ct_world *w, uint32_t job, enum ct_phase left)
@@ -367,7 +366,7 @@ static void finish(struct ct_world *w, uint32_t job)
 
 		w->outcome[job].work_s += rest / 1e6;
 		if (w->window_open)
-			w->work_gpu_s += rest / 1e6 * (double)ct_request_milli(&w->work->jobs[job]) / 1000;
+			w->work_gpu_s += rest / 1e6 * (double)ct_job_milli(&w->work->jobs[job]) / 1000;
 		l->remaining_us = 0;
 	}
 	ct_event_cancel(&w->events, l->switching);
@@ -445,37 +444,48 @@ static void timer(struct ct_world *w, uint32_t what)
 	}
 }
 
-bool ct_world_advance(struct ct_world *w)
+static void handle(struct ct_world *w, const struct ct_event *e)
+{
+	w->where.event++;
+	switch (e->class) {
+	case CT_EVENT_FINISH:
+		end_of_activity(w, e->payload);
+		break;
+	case CT_EVENT_NODE:
+		node_event(w, &w->node_plans[e->payload]);
+		break;
+	case CT_EVENT_ARRIVAL: /* never pushed, see next_arrival() */
+	case CT_EVENT_TIMER:
+	case CT_EVENT_EPOCH:
+		timer(w, e->payload);
+		break;
+	}
+}
+
+/* The pending events of this instant below a class, in their order. */
+static void handle_until(struct ct_world *w, enum ct_event_class class)
 {
 	struct ct_event e;
-	ct_time t;
 
-	if (w->over || w->stopped || !ct_event_peek(&w->events, &e))
+	while (ct_event_peek(&w->events, &e) && e.time == w->where.now_us && e.class < class) {
+		ct_event_pop(&w->events, &e);
+		handle(w, &e);
+	}
+}
+
+bool ct_world_advance(struct ct_world *w)
+{
+	ct_time t = ct_world_next(w);
+
+	if (w->over || w->stopped || t == CT_NEVER)
 		return false;
-	t = e.time;
 	ct_account_flush(w, t);
 	w->where.now_us = t;
 	w->changed = false;
 	w->in_batch = true;
-	do {
-		ct_event_pop(&w->events, &e);
-		w->where.event++;
-		switch (e.class) {
-		case CT_EVENT_FINISH:
-			end_of_activity(w, e.payload);
-			break;
-		case CT_EVENT_NODE:
-			node_event(w, &w->node_plans[e.payload]);
-			break;
-		case CT_EVENT_ARRIVAL:
-			arrivals(w);
-			break;
-		case CT_EVENT_TIMER:
-		case CT_EVENT_EPOCH:
-			timer(w, e.payload);
-			break;
-		}
-	} while (ct_event_peek(&w->events, &e) && e.time == t);
+	handle_until(w, CT_EVENT_ARRIVAL);
+	arrivals(w);
+	handle_until(w, CT_EVENT_EPOCH);
 	w->in_batch = false;
 	if (!w->spec.censor && t >= w->window_end && !w->window_pending)
 		w->over = true;
@@ -495,8 +505,9 @@ ct_time ct_world_now(const struct ct_world *w)
 ct_time ct_world_next(const struct ct_world *w)
 {
 	struct ct_event e;
+	ct_time arrival = next_arrival(w);
 
-	return ct_event_peek(&w->events, &e) ? e.time : CT_NEVER;
+	return ct_event_peek(&w->events, &e) && e.time < arrival ? e.time : arrival;
 }
 
 void ct_world_stop(struct ct_world *w)
