@@ -29,6 +29,7 @@ struct control {
 	struct ct_host host;
 	struct ct_plan plan;
 	struct ct_placement placement;
+	struct ct_bits queued; /* the jobs in the queue */
 	struct ct_view_job *jobs;
 	struct ct_view_node *nodes;
 	struct ct_view_gpu *gpus;
@@ -183,15 +184,17 @@ static void list_remove(struct control *c, struct list l, uint32_t job)
 	--*l.n;
 }
 
-/* A preempted job returns to its place by submission. It was submitted earlier
- * than most that wait, so the search begins at the head. */
-static void requeue(struct control *c, uint32_t job)
+static void enqueue(struct control *c, uint32_t job)
 {
-	uint32_t next = c->view.queue_first;
+	/* A preempted job returns to its place by submission: before the next that waits. */
+	list_insert(c, queue_of(c), job, ct_bits_next(&c->queued, job));
+	ct_bits_add(&c->queued, job);
+}
 
-	while (next != CT_NO_JOB && next < job)
-		next = c->jobs[next].next;
-	list_insert(c, queue_of(c), job, next);
+static void dequeue(struct control *c, uint32_t job)
+{
+	list_remove(c, queue_of(c), job);
+	ct_bits_remove(&c->queued, job);
 }
 
 static void enter(struct control *c, uint32_t job, enum ct_view_state state)
@@ -271,11 +274,11 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 	case CT_DID_SUBMIT:
 		c->view.n_jobs = job + 1;
 		enter(c, job, CT_VIEW_QUEUED);
-		list_insert(c, queue_of(c), job, CT_NO_JOB);
+		enqueue(c, job);
 		notify(c, c->policy->on_submit, job);
 		break;
 	case CT_DID_START:
-		list_remove(c, queue_of(c), job);
+		dequeue(c, job);
 		list_insert(c, running_of(c), job, CT_NO_JOB);
 		mirror_holding(c, job, h->config, n_slots);
 		if (c->jobs[job].start_us < 0)
@@ -293,12 +296,15 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 			c->jobs[job].state = CT_VIEW_ENDED;
 			break;
 		}
-		list_remove(c, queue_of(c), job);
+		dequeue(c, job);
 		job_ended(c, job);
 		break;
 	case CT_DID_FAIL:
 	case CT_DID_FINISH:
-		list_remove(c, c->jobs[job].state == CT_VIEW_QUEUED ? queue_of(c) : running_of(c), job);
+		if (c->jobs[job].state == CT_VIEW_QUEUED)
+			dequeue(c, job);
+		else
+			list_remove(c, running_of(c), job);
 		job_ended(c, job);
 		break;
 	case CT_DID_PREEMPT:
@@ -306,7 +312,7 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 		enter(c, job, CT_VIEW_QUEUED);
 		c->jobs[job].gpus_held = 0;
 		c->jobs[job].n_preemptions++;
-		requeue(c, job);
+		enqueue(c, job);
 		if (!c->planning)
 			notify(c, c->policy->on_change, job);
 		break;
@@ -327,6 +333,7 @@ static void build_jobs(struct control *c)
 	uint32_t n = (uint32_t)c->work->n;
 
 	c->jobs = CT_NEW(&c->arena, struct ct_view_job, n ? n : 1);
+	ct_bits_init(&c->queued, &c->arena, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ct_job *j = &c->work->jobs[i];
 		const struct ct_family *f = c->spec->world.families ? c->spec->world.families[i] : NULL;

@@ -254,7 +254,7 @@ void ct_release(struct ct_world *w, uint32_t job, const struct ct_slot **slots, 
 	book_held(w, job, held_milli(w, job), 0);
 	give(w, job);
 	*n = l->n_slots;
-	*slots = w->cluster->slots + l->first_slot;
+	*slots = ct_slots_of(w, l);
 	l->n_slots = 0;
 	l->node = CT_NONE;
 	l->pool_milli = 0;
@@ -304,7 +304,7 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	if (o->start_us < 0)
 		o->start_us = w->where.now_us;
 	o->n_starts = one_more(o->n_starts);
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	l->settled = w->where.now_us;
 	if (p.cost_us > 0) {
 		ct_world_enter(w, job, CT_JOB_STARTING, CT_PHASE_QUEUE);
@@ -473,7 +473,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 		pause_job(w, job, p.cost_us, CT_PHASE_PAUSE);
 	else
 		ct_progress_rate(w, job);
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	ct_progress_rate_neighbours(w, slots, n, job);
 	ct_progress_sm(w, slots, n);
 	ct_world_tell(w, CT_DID_MIGRATE, job, config, slots, n);
@@ -527,7 +527,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 		else
 			ct_progress_rate(w, job);
 	}
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	ct_progress_rate_neighbours(w, slots, n, job);
 	ct_progress_sm(w, slots, n);
 	ct_world_tell(w, CT_DID_SWITCH, job, config, slots, n);

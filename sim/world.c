@@ -355,7 +355,7 @@ static void arrivals(struct ct_world *w)
 static void run(struct ct_world *w, uint32_t job, enum ct_phase left)
 {
 	const struct ct_live *l = &w->live[job];
-	const struct ct_slot *slots = w->cluster->slots + l->first_slot;
+	const struct ct_slot *slots = ct_slots_of(w, l);
 
 	ct_world_enter(w, job, CT_JOB_RUNNING, left);
 	w->live[job].settled = w->where.now_us;
@@ -395,7 +395,7 @@ static void end_of_activity(struct ct_world *w, uint32_t payload)
 	if ((payload & 1) == CT_END_SWITCH) {
 		l->switching = (ct_event_handle){ 0, 0 };
 		l->config = l->next_config;
-		const struct ct_slot *slots = w->cluster->slots + l->first_slot;
+		const struct ct_slot *slots = ct_slots_of(w, l);
 
 		ct_progress_rate(w, job);
 		ct_progress_rate_neighbours(w, slots, l->n_slots, job);

@@ -102,6 +102,12 @@ struct ct_world {
 	size_t n_happenings, cap_happenings;
 };
 
+/* A job's slots; NULL for a pool share, when the cluster may have no slots at all. */
+static inline const struct ct_slot *ct_slots_of(const struct ct_world *w, const struct ct_live *l)
+{
+	return l->n_slots ? w->cluster->slots + l->first_slot : NULL;
+}
+
 /* FINISH events carry a job and what ends. */
 enum { CT_END_JOB = 0, CT_END_SWITCH = 1 };
 static inline uint32_t ct_end_payload(uint32_t job, uint32_t what)
