@@ -103,6 +103,8 @@ static int ascending(struct ct_world *w, uint32_t job, const uint32_t **gpus, ui
 	const uint32_t *list = *gpus;
 	uint32_t i = 1;
 
+	if (!j->num_gpus)
+		return REFUSE(w, job, err, "%s", "asks for no GPU: it starts on a share of a node");
 	if (n < j->min_gpus || n > j->max_gpus)
 		return REFUSE(w, job, err, "wants %u to %u GPUs at once, got %u", j->min_gpus, j->max_gpus, n);
 	if (n > w->cluster->n_gpus)
@@ -364,7 +366,7 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	l->node = node;
 	l->n_slots = 0;
 	l->pool_milli = milli;
-	w->pooled = true;
+	w->pooled |= milli > 0;
 	begin(w, job, config);
 	return 0;
 }
