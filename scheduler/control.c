@@ -885,7 +885,7 @@ int ct_control_run(const struct ct_control_spec *spec, struct ct_world **out, st
 		   struct ct_err *err)
 {
 	struct control *c = ct_calloc(1, sizeof *c);
-	double t0 = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+	double t0;
 	int rc;
 
 	c->spec = spec;
@@ -893,11 +893,12 @@ int ct_control_run(const struct ct_control_spec *spec, struct ct_world **out, st
 	c->err = err;
 	c->clock_s = clock_cost();
 	rc = begin(c);
+	t0 = seconds_of(CLOCK_THREAD_CPUTIME_ID);
 	if (!rc && loop(c))
 		rc = (int)err->code;
+	c->perf.cpu_s = seconds_of(CLOCK_THREAD_CPUTIME_ID) - t0;
 	if (c->state && c->policy->fini)
 		c->policy->fini(c->state);
-	c->perf.cpu_s = seconds_of(CLOCK_THREAD_CPUTIME_ID) - t0;
 	if (!rc)
 		rc = ct_world_finish(c->world, err);
 	if (!rc) {
