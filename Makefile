@@ -42,7 +42,10 @@ WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -
 # same objects from every directory.
 DET      := -ffp-contract=off -ffile-prefix-map=$(CURDIR)=.
 ALL_CFLAGS = $(CSTD) $(WARN) $(OPT_$(V)) $(DET) -fvisibility=hidden -I. -I$(B)/gen $(PKG_CFLAGS) $(CFLAGS)
-LINK       = $(CC) $(OPT_$(V)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
+# One short line a step; VERBOSE=1 shows the commands.
+Q        := $(if $(VERBOSE),,@)
+say        = @$(if $(VERBOSE),:,printf '  %-4s %s\n' $(1) $@)
+LINK       = $(Q)$(CC) $(OPT_$(V)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^)
 LIBS       = $(PKG_LIBS) -ldl -lm
 
 # ---- what there is to build
@@ -66,7 +69,7 @@ BENCH    := $(BENCH_SRC:%.c=$(B)/%)
 # The long ones first.
 TESTS    ?= $(filter tests/oracle/%,$(SCRIPT_TEST)) $(TEST) $(REPLAY) $(filter tests/cli/%,$(SCRIPT_TEST))
 # A sub-make shares the job slots of its parent, or gets JOBS of its own.
-SUBMAKE   = +$(MAKE) --no-print-directory $(if $(filter -j% --jobs%,$(MAKEFLAGS)),,-j$(JOBS))
+SUBMAKE   = +@$(MAKE) --no-print-directory $(if $(filter -j% --jobs%,$(MAKEFLAGS)),,-j$(JOBS))
 
 .PHONY: all demo test check ci asan ubsan coverage valgrind fuzz oracle bench install uninstall format tidy clean help
 .PHONY: test-run fuzz-build bench-build everything FORCE
@@ -77,6 +80,7 @@ all: $(PROGRAM) $(PLUG) ## build build/release/cotenant (default)
 
 # ---- rules
 $(PROGRAM): $(B)/experiments/main.o $(B)/libcotenant.a
+	$(call say,LINK)
 	$(LINK) $(LIBS)
 $(B)/libcotenant.a: $(LIB_OBJ) $(B)/sources
 	@rm -f $@
@@ -85,20 +89,26 @@ $(B)/libtesthelp.a: $(HELP_SRC:%.c=$(B)/%.o) $(B)/sources
 	@rm -f $@
 	@$(AR) rcsD $@ $(HELP_SRC:%.c=$(B)/%.o)
 $(TEST): $(B)/%: $(B)/%.o $(B)/libtesthelp.a $(B)/libcotenant.a
+	$(call say,LINK)
 	$(LINK) -lcmocka $(LIBS)
 $(BENCH): $(B)/%: $(B)/%.o $(B)/libcotenant.a
+	$(call say,LINK)
 	$(LINK) $(LIBS)
 $(FUZZ): $(B)/%: $(B)/%.o $(B)/libcotenant.a
+	$(call say,LINK)
 	$(LINK) -fsanitize=fuzzer $(LIBS)
 $(REPLAY): $(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/house/replay.o $(B)/libcotenant.a
+	$(call say,LINK)
 	$(LINK) $(LIBS)
 $(B)/%.o: %.c $(B)/flags | $(B)/gen/revision.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 # A plug-in sees the installed header and nothing else of ours.
 $(B)/%.so: %.c scheduler/policy.h $(B)/flags | $(B)/gen/cotenant/policy.h
 	@mkdir -p $(@D)
-	$(CC) $(CSTD) $(WARN) $(OPT_$(V)) -I$(B)/gen -I. $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
+	$(call say,PLUG)
+	$(Q)$(CC) $(CSTD) $(WARN) $(OPT_$(V)) -I$(B)/gen -I. $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
 $(B)/gen/cotenant/policy.h: scheduler/policy.h
 	@mkdir -p $(@D); ln -sf $(abspath $<) $@
 

@@ -5,7 +5,7 @@
 #include "experiments/overrides.h"
 #include "experiments/progress.h"
 #include "experiments/setup.h"
-#include "experiments/summary.h"
+#include "experiments/run_report.h"
 #include "scheduler/control.h"
 #include "sim/output.h"
 
@@ -118,7 +118,7 @@ static int write_outputs(const struct ct_result *r, struct ct_config *c, const s
 		CT_TRY(ct_result_write_csv(r, c->output.csv, err));
 	if (json)
 		return ct_result_write_json(r, stdout, err);
-	ct_summary_print(r, c, a, stdout);
+	ct_run_report(r, c, a, stdout);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "experiments/option.h"
 #include "sim/nearest.h"
+#include "sim/shown.h"
 
 #include <getopt.h>
 #include <stdarg.h>
@@ -101,8 +102,8 @@ static int unknown_flag(const struct ct_flag_reader *r, const char *word)
 		ct_nearest_offer(&near, f->name);
 	ct_nearest_offer(&near, "help");
 	best = ct_nearest_word(&near);
-	ct_misuse(r->command, "unknown option '%s'%s%s%s", ct_shown(word, shown), best ? "; did you mean '--" : "",
-		  best ? best : "", best ? "'?" : "");
+	ct_misuse(r->command, "unknown option '%s'%s%s%s", ct_shown(shown, word, strlen(word)),
+		  best ? "; did you mean '--" : "", best ? best : "", best ? "'?" : "");
 	return CT_FLAGS_ERROR;
 }
 

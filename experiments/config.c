@@ -7,6 +7,7 @@
 #include "scheduler/registry.h"
 #include "sim/csv.h"
 #include "sim/nearest.h"
+#include "sim/shown.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -86,8 +87,8 @@ static int unknown_section(struct ct_config *c, const char *name, const struct c
 
 	if (dot && ct_config_section(ct_arena_text(&c->arena, name, (size_t)(dot - name))))
 		return ct_err_add(err, CT_ECONFIG, at, "unknown section '%s': in a file, '%s' is a key below '%.*s:'",
-				  ct_shown(name, shown), dot + 1, (int)(dot - name), name);
-	return ct_err_add(err, CT_ECONFIG, at, "unknown section '%s'%s", ct_shown(name, shown),
+				  ct_shown(shown, name, strlen(name)), dot + 1, (int)(dot - name), name);
+	return ct_err_add(err, CT_ECONFIG, at, "unknown section '%s'%s", ct_shown(shown, name, strlen(name)),
 			  hint(c, nearest_section(c, name)));
 }
 
@@ -102,7 +103,7 @@ static int unknown_key(struct ct_config *c, const char *section, const struct ct
 		ct_nearest_offer(&near, o->name);
 	if (more)
 		ct_nearest_offer(&near, more);
-	return ct_err_add(err, CT_ECONFIG, at, "unknown key '%s.%s'%s", section, ct_shown(name, shown),
+	return ct_err_add(err, CT_ECONFIG, at, "unknown key '%s.%s'%s", section, ct_shown(shown, name, strlen(name)),
 			  hint(c, ct_nearest_word(&near)));
 }
 
@@ -128,10 +129,10 @@ static int set_column(struct ct_config *c, const char *canonical, const struct v
 		ct_nearest_offer(&near, k->name);
 	if (!k)
 		return ct_err_add(err, CT_ECONFIG, &v->key_at, "unknown column 'trace.columns.%s'%s",
-				  ct_shown(canonical, shown), hint(c, ct_nearest_word(&near)));
+				  ct_shown(shown, canonical, strlen(canonical)), hint(c, ct_nearest_word(&near)));
 	if (v->text[0] == '\0' || ct_utf8_check(v->text, strlen(v->text)) != SIZE_MAX)
 		return ct_err_add(err, CT_ECONFIG, &v->at, "'trace.columns.%s' wants the name of a column, got '%s'",
-				  k->name, ct_shown(v->text, shown));
+				  k->name, ct_shown(shown, v->text, strlen(v->text)));
 	for (i = 0; i < c->trace.n_columns && c->trace.columns[i].canonical != k->name; i++)
 		;
 	if (i == c->trace.n_columns) {
@@ -155,7 +156,7 @@ static int keep_setting(struct ct_config *c, const struct value *v)
 	return 0;
 }
 
-static int include_cluster(struct ct_config *c, const struct value *v, struct ct_err *err);
+static int include_cluster(struct ct_config *c, struct ct_err *err);
 
 static bool in_section(const struct value *v, const char *name)
 {
@@ -166,7 +167,7 @@ static bool in_section(const struct value *v, const char *name)
 static int after_set(struct ct_config *c, const struct value *v, struct ct_err *err)
 {
 	if (in_section(v, "cluster") && strcmp(v->name, "file") == 0)
-		return include_cluster(c, v, err);
+		return include_cluster(c, err);
 	if (in_section(v, "cluster")) {
 		c->cluster.simple_at = v->key_at;
 		c->cluster.simple_key = keep(c, v->name);
@@ -359,7 +360,8 @@ int ct_config_parse(struct ct_config *c, const char *name, const void *bytes, si
 	unsigned before = err->count;
 	struct ct_yaml *root;
 
-	if (ct_yaml_parse(keep(c, name), bytes, n, &c->arena, &root, err) == 0)
+	ct_yaml_parse(keep(c, name), bytes, n, &c->arena, &root, err);
+	if (root)
 		yaml_root(&s, root);
 	return since(err, before);
 }
@@ -370,7 +372,8 @@ int ct_config_load(struct ct_config *c, const char *path, struct ct_err *err)
 	unsigned before = err->count;
 	struct ct_yaml *root;
 
-	if (ct_yaml_load(path, &c->arena, &root, err) == 0)
+	ct_yaml_load(path, &c->arena, &root, err);
+	if (root)
 		yaml_root(&s, root);
 	return since(err, before);
 }
@@ -383,7 +386,7 @@ static void forget_cluster(struct ct_config *c)
 }
 
 /* cluster.file: what was said about the cluster before is replaced by the file. */
-static int include_cluster(struct ct_config *c, const struct value *v, struct ct_err *err)
+static int include_cluster(struct ct_config *c, struct ct_err *err)
 {
 	const char *path = c->cluster.file;
 	const struct source s = { c, path ? folder_of(c, path) : NULL, err };
@@ -395,13 +398,13 @@ static int include_cluster(struct ct_config *c, const struct value *v, struct ct
 		return 0;
 	forget_cluster(c);
 	c->cluster.file = path;
-	if (ct_yaml_load(path, &c->arena, &root, err))
+	ct_yaml_load(path, &c->arena, &root, err);
+	if (!root)
 		return (int)err->code;
 	if (root->type == CT_YAML_MAP)
 		for (const struct ct_yaml *k = root->first; k; k = k->next)
 			if (strcmp(k->key, "file") == 0)
 				return ct_err_add(err, CT_ECONFIG, &k->key_at, "'cluster.file' inside a cluster file");
-	(void)v;
 	yaml_section(&s, section, root);
 	return since(err, before);
 }
@@ -417,12 +420,13 @@ int ct_config_assign(struct ct_config *c, const char *assignment, struct ct_err 
 
 	v.key_at = v.at;
 	if (!equals || equals == assignment)
-		return ct_err_add(err, CT_EUSAGE, NULL, "--set wants key=value, got '%s'", ct_shown(assignment, shown));
+		return ct_err_add(err, CT_EUSAGE, NULL, "--set wants key=value, got '%s'",
+				  ct_shown(shown, assignment, strlen(assignment)));
 	key[equals - assignment] = '\0';
 	v.text = equals + 1;
 	dot = strchr(key, '.');
 	if (!dot || !dot[1])
-		return ct_err_add(err, CT_ECONFIG, &v.at, "unknown key '%s'%s", ct_shown(key, shown),
+		return ct_err_add(err, CT_ECONFIG, &v.at, "unknown key '%s'%s", ct_shown(shown, key, strlen(key)),
 				  dot ? "" : hint(c, nearest_section(c, key)));
 	*dot = '\0';
 	v.section = ct_config_section(key);
@@ -452,7 +456,7 @@ int ct_config_cluster_option(struct ct_config *c, const char *text, struct ct_er
 	if (!x || ct_parse_i64(text, (size_t)(x - text), &nodes) || ct_parse_i64(x + 1, strlen(x + 1), &gpus) ||
 	    nodes < 0 || gpus < 0)
 		return ct_err_add(err, CT_EUSAGE, NULL, "--cluster wants NODESxGPUS such as 32x8, got '%s'",
-				  ct_shown(text, shown));
+				  ct_shown(shown, text, strlen(text)));
 	if (nodes > CT_MAX_GPUS || gpus > CT_MAX_GPUS_PER_NODE)
 		return ct_err_add(err, CT_ECONFIG, &at, "at most %d nodes of %d GPUs", (int)CT_MAX_GPUS,
 				  (int)CT_MAX_GPUS_PER_NODE);
@@ -573,7 +577,7 @@ static int finish_policy(struct ct_config *c, struct ct_err *err)
 			ct_opt_set(&place, o, c->policy.state, s->text);
 		else
 			ct_err_add(err, CT_ECONFIG, &s->at, "policy '%s' has no option '%s'%s", p->name,
-				   ct_shown(s->key, shown), hint(c, ct_opt_nearest(p->opts, s->key)));
+				   ct_shown(shown, s->key, strlen(s->key)), hint(c, ct_opt_nearest(p->opts, s->key)));
 	}
 	return since(err, before);
 }
@@ -592,8 +596,8 @@ static void check_format(struct ct_config *c, struct ct_err *err)
 			return;
 		ct_nearest_offer(&near, f->name);
 	}
-	ct_err_add(err, CT_ECONFIG, NULL, "unknown trace.format '%s'%s", ct_shown(c->trace.format, shown),
-		   hint(c, ct_nearest_word(&near)));
+	ct_err_add(err, CT_ECONFIG, NULL, "unknown trace.format '%s'%s",
+		   ct_shown(shown, c->trace.format, strlen(c->trace.format)), hint(c, ct_nearest_word(&near)));
 }
 
 int ct_config_finish(struct ct_config *c, unsigned need, struct ct_err *err)

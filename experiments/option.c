@@ -4,6 +4,7 @@
 #include "sim/clock.h"
 #include "sim/csv.h"
 #include "sim/nearest.h"
+#include "sim/shown.h"
 #include "sim/output.h"
 
 #include <math.h>
@@ -46,32 +47,6 @@ size_t ct_utf8_check(const char *s, size_t n)
 		i += k;
 	}
 	return SIZE_MAX;
-}
-
-const char *ct_shown(const char *s, char out[CT_SHOWN])
-{
-	const unsigned char *u = (const unsigned char *)s;
-	size_t n = strlen(s), at = 0;
-
-	for (size_t i = 0; i < n;) {
-		size_t k = utf8_length(u + i, n - i);
-
-		if (at + (k ? k : 1) > 60) {
-			memcpy(out + at, "...", 3);
-			at += 3;
-			break;
-		}
-		if (k == 0 || is_control(u[i])) {
-			out[at++] = '?';
-			i++;
-			continue;
-		}
-		memcpy(out + at, u + i, k);
-		at += k;
-		i += k;
-	}
-	out[at] = '\0';
-	return out;
 }
 
 int ct_opt_is_text(const struct ct_opt *o)
@@ -164,7 +139,7 @@ static int refuse(const struct ct_opt_place *p, const struct ct_opt *o, const ch
 
 	range_text(o, range, sizeof range);
 	return ct_err_add(p->err, p->code, p->at, "'%s' wants %s%s, got '%s'", p->key, noun(o), range,
-			  ct_shown(text, shown));
+			  ct_shown(shown, text, strlen(text)));
 }
 
 static int64_t choice_index(const char *choices, const char *text)
@@ -210,7 +185,8 @@ static int refuse_choice(const struct ct_opt_place *p, const struct ct_opt *o, c
 		ct_nearest_offer(&near, choice_text(o->choices, i, &words));
 	hint = ct_nearest_word(&near);
 	ct_err_add(p->err, p->code, p->at, "'%s' wants one of %s, got '%s'%s%s%s", p->key, o->choices,
-		   ct_shown(text, shown), hint ? "; did you mean '" : "", hint ? hint : "", hint ? "'?" : "");
+		   ct_shown(shown, text, strlen(text)), hint ? "; did you mean '" : "", hint ? hint : "",
+		   hint ? "'?" : "");
 	ct_arena_fini(&words);
 	return (int)p->err->code;
 }

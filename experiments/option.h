@@ -60,11 +60,6 @@ void ct_opt_print_manual(FILE *to, const char *section, const struct ct_opt *opt
 /* What an option takes: "whole number 0..7", "seconds", "count|pack|pool", "file". */
 size_t ct_opt_domain(const struct ct_opt *o, char *out, size_t cap);
 
-/* `s` as it can stand in a message: at most 60 bytes, "..." where it was cut,
- * control characters and bytes that are not UTF-8 as '?'. Returns `out`. */
-enum { CT_SHOWN = 72 };
-const char *ct_shown(const char *s, char out[CT_SHOWN]);
-
 /* Valid UTF-8 without control characters but tab and newline? Then SIZE_MAX,
  * otherwise the offset of the first byte that is not. */
 size_t ct_utf8_check(const char *s, size_t n);

@@ -5,6 +5,7 @@
 #include "experiments/yaml.h"
 
 #include "experiments/option.h"
+#include "sim/shown.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -71,8 +72,9 @@ static struct ct_loc place_of(const struct reader *r, size_t line, size_t column
 {
 	size_t i, start;
 
+	/* At the end libyaml adds a line of its own when the last has no break. */
 	if (line >= r->n_lines)
-		return (struct ct_loc){ r->name, line + 1, column + 1 };
+		return (struct ct_loc){ r->name, r->n_lines, r->n - r->line_start[r->n_lines - 1] + 1 };
 	i = start = r->line_start[line];
 	for (; column > 0 && i < r->n; column--)
 		do
@@ -154,7 +156,7 @@ static int take_key(struct reader *r, const char *text, struct ct_loc at)
 	for (const struct ct_yaml *c = map->first; c; c = c->next)
 		if (strcmp(c->key, text) == 0) {
 			ct_err_add(r->err, CT_ECONFIG, &at, "key '%s' is there twice, first on line %zu",
-				   ct_shown(text, shown), c->key_at.line);
+				   ct_shown(shown, text, strlen(text)), c->key_at.line);
 			break;
 		}
 	r->open[r->depth - 1].key = text;
@@ -298,7 +300,7 @@ static int read_tree(struct reader *r)
 	yaml_parser_delete(&r->parser);
 	if (rc == 0 && (!r->root || (r->root->type == CT_YAML_SCALAR && r->root->text[0] == '\0')))
 		rc = ct_err_add(r->err, CT_ECONFIG, &(struct ct_loc){ .file = r->name }, "the file is empty");
-	return rc ? rc : (int)r->err->code;
+	return rc;
 }
 
 int ct_yaml_parse(const char *name, const void *bytes, size_t n, struct ct_arena *arena, struct ct_yaml **out,
@@ -308,17 +310,17 @@ int ct_yaml_parse(const char *name, const void *bytes, size_t n, struct ct_arena
 	unsigned before = err->count;
 	int rc;
 
+	*out = NULL;
 	if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
 		r.text += 3;
 		r.n -= 3;
 	}
 	index_lines(&r);
-	read_tree(&r);
+	rc = read_tree(&r);
 	free(r.line_start);
-	rc = err->count > before ? (int)err->code : 0;
 	if (rc == 0)
 		*out = r.root;
-	return rc;
+	return err->count > before ? (int)err->code : 0;
 }
 
 int ct_yaml_load(const char *path, struct ct_arena *arena, struct ct_yaml **out, struct ct_err *err)
@@ -329,6 +331,7 @@ int ct_yaml_load(const char *path, struct ct_arena *arena, struct ct_yaml **out,
 	size_t n;
 	int failed, rc;
 
+	*out = NULL;
 	if (!f)
 		return ct_err_add(err, CT_EIO, &at, "cannot open: %s", strerror(errno));
 	bytes = ct_calloc(1, CT_YAML_BYTES + 1);

@@ -40,7 +40,9 @@ struct ct_yaml {
 	size_t n;                     /* children */
 };
 
-/* CT_EIO: cannot be read. CT_ECONFIG: not YAML of this kind, file:line:column. */
+/* CT_EIO: cannot be read. CT_ECONFIG: not YAML of this kind, file:line:column; *out
+ * is NULL then, but not when all that is wrong are keys that are there twice, so that
+ * the caller can look for further errors. */
 int ct_yaml_load(const char *path, struct ct_arena *arena, struct ct_yaml **out, struct ct_err *err);
 /* From memory; `name` stands in messages and must live as long as the arena. */
 int ct_yaml_parse(const char *name, const void *bytes, size_t n, struct ct_arena *arena, struct ct_yaml **out,

@@ -162,11 +162,10 @@ static uint32_t class_new(struct ct_waiting *w, const struct ct_request *d)
 	return id;
 }
 
-uint32_t ct_waiting_class(struct ct_waiting *w, const struct ct_request *d)
+static uint32_t find_class(struct ct_waiting *w, const struct ct_request *d)
 {
 	struct ct_waiting_entry *e;
 
-	CT_CHECK(NULL, d->partition < w->n_partitions, "partition %u of %u", d->partition, w->n_partitions);
 	HASH_FIND(hh, w->table, d, sizeof *d, e);
 	if (e)
 		return e->class;
@@ -175,6 +174,19 @@ uint32_t ct_waiting_class(struct ct_waiting *w, const struct ct_request *d)
 	e->class = class_new(w, d);
 	HASH_ADD(hh, w->table, demand, sizeof e->demand, e);
 	return e->class;
+}
+
+/* Traces have a few demands that nearly all jobs share, so a small direct-mapped
+ * memory of classes spares most of the hashing. */
+uint32_t ct_waiting_class(struct ct_waiting *w, const struct ct_request *d)
+{
+	uint32_t mix = (d->num_gpus + d->partition * 8 + d->cpu_milli + d->gpu_milli * 16) * 0x9e3779b9u;
+	uint32_t *memo = &w->memo[mix >> 26];
+
+	CT_CHECK(NULL, d->partition < w->n_partitions, "partition %u of %u", d->partition, w->n_partitions);
+	if (*memo >= w->n_classes || memcmp(&w->class[*memo].demand, d, sizeof *d) != 0)
+		*memo = find_class(w, d);
+	return *memo;
 }
 
 static void places_reach(struct ct_waiting *w, uint32_t job)

@@ -65,11 +65,14 @@ struct ct_waiting_index;
 struct ct_waiting_entry;
 struct ct_waiting_place;
 
+enum { CT_WAITING_MEMO = 64 };
+
 struct ct_waiting {
 	struct ct_tree_pool pool;
 	struct ct_waiting_class *class;
 	size_t n_classes, cap_classes;
 	struct ct_waiting_entry *table; /* uthash: demand -> class */
+	uint32_t memo[CT_WAITING_MEMO]; /* classes asked for lately */
 	struct ct_waiting_index *index; /* a partition */
 	uint32_t n_partitions;
 	struct ct_waiting_place *place; /* a job: where it stands */

@@ -32,6 +32,7 @@ struct source {
 	int gzip, in_member, input_ended;
 	z_stream z;
 	unsigned char *packed; /* input buffer of a gzip file */
+	size_t packed_cap;
 };
 
 static int io_error(const struct source *s, struct ct_err *err, const char *what)
@@ -76,7 +77,7 @@ static int feed(struct source *s, struct ct_err *err)
 
 	if (s->z.avail_in || s->input_ended)
 		return 0;
-	CT_TRY(read_raw(s, s->packed, CHUNK, &got, err));
+	CT_TRY(read_raw(s, s->packed, s->packed_cap, &got, err));
 	s->z.next_in = s->packed;
 	s->z.avail_in = (uInt)got;
 	s->input_ended = !got;
@@ -445,19 +446,20 @@ void ct_csv_progress(const struct ct_csv *c, uint64_t *done, uint64_t *total)
 static int start(struct ct_csv *c, struct ct_err *err)
 {
 	struct source *s = &c->source;
-	size_t n = 0, got;
+	size_t n = 0, got, half = s->total && s->total < CHUNK ? (size_t)s->total + 1 : CHUNK;
 
-	c->cap = 2 * CHUNK;
+	c->cap = 2 * half; /* a small file gets a small buffer */
 	c->buffer = ct_realloc_array(NULL, c->cap + 1, 1);
 	do { /* a pipe may give one byte at a time */
-		CT_TRY(read_raw(s, (unsigned char *)c->buffer + n, CHUNK - n, &got, err));
+		CT_TRY(read_raw(s, (unsigned char *)c->buffer + n, half - n, &got, err));
 		n += got;
-	} while (got && n < 2);
+	} while (got && n < 2 && n < half);
 	if (n < 2 || memcmp(c->buffer, "\x1f\x8b", 2)) {
 		c->end = n;
 		return 0;
 	}
-	s->packed = ct_realloc_array(NULL, CHUNK, 1);
+	s->packed = ct_realloc_array(NULL, half, 1);
+	s->packed_cap = half;
 	memcpy(s->packed, c->buffer, n);
 	s->z.next_in = s->packed;
 	s->z.avail_in = (uInt)n;

@@ -15,7 +15,9 @@
  * configuration and the input digests; never over perf, manifest (build facts,
  * dates), warnings or paths. It does not depend on how a column is held in memory.
  *
- * HDF5 layout (readable with h5py alone):
+ * HDF5 layout (readable with h5py alone). The first 512 bytes are a user block of
+ * text with the length and the hash of the rest, so that truncation and damage are
+ * seen before anything is believed:
  *	/            attributes: format = "cotenant-result", version, digest, config_digest,
  *	             input_digest, partial, and complete = 1, written last
  *	/manifest    attributes, one a key; data sets /manifest/config (the effective
@@ -29,8 +31,9 @@
  *	/series      likewise, one row a bin; /events likewise, when recorded
  *	/perf        attributes, wall-clock figures; left out when there are none
  * Times are float64 seconds, exact to the microsecond below 2^52 us = 142 years, NaN = absent.
- * Texts are UTF-8, fixed length, NUL-padded; where a few long rows would blow
- * the file up, of variable length.
+ * Texts are UTF-8, of fixed length and NUL-padded (bytes in h5py). Where one long
+ * row among many would blow the column up, it holds integers: where each row's
+ * NUL-terminated text begins in the data set that its attribute heap names.
  *
  * Columns of /jobs and jobs.csv: the Batsim/evalys names first,
  *	job_id workload_name submission_time requested_number_of_resources requested_time
@@ -164,8 +167,8 @@ int ct_result_write_csv(const struct ct_result *r, const char *directory, struct
  * null. The manifest also holds the result's digest, configuration, import report,
  * warnings and whether it is partial. */
 int ct_result_write_json(const struct ct_result *r, FILE *to, struct ct_err *err);
-/* CT_EIO: not a result, truncated, another version, damaged (the content does not
- * give the digest it states). *r is zeroed first and empty after an error. */
+/* CT_EIO: not a result, truncated, another version, damaged or changed since it was
+ * written. *r is zeroed first and empty after an error. */
 int ct_result_read_h5(const char *path, struct ct_result *r, struct ct_err *err);
 
 /* ---- frames, column by column. All values are copied into the arena; `n_rows` is

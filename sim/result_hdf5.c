@@ -9,6 +9,7 @@
 
 #include "sim/output.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +63,8 @@ hid_t ct_hdf5_text_type(size_t n)
 {
 	hid_t t = H5Tcopy(H5T_C_S1);
 
-	if (t >= 0 && (H5Tset_size(t, n) < 0 || H5Tset_cset(t, H5T_CSET_UTF8) < 0 ||
-		       (n != H5T_VARIABLE && H5Tset_strpad(t, H5T_STR_NULLPAD) < 0))) {
+	if (t >= 0 &&
+	    (H5Tset_size(t, n) < 0 || H5Tset_cset(t, H5T_CSET_UTF8) < 0 || H5Tset_strpad(t, H5T_STR_NULLPAD) < 0)) {
 		H5Tclose(t);
 		return H5I_INVALID_HID;
 	}
@@ -143,7 +144,6 @@ static void put_attribute(struct writer *w, hid_t object, const char *name, hid_
 	close_id(w, space);
 }
 
-/* Of variable length, because h5py then gives `str`. */
 static void put_text_attribute(struct writer *w, hid_t object, const char *name, const char *text)
 {
 	hid_t type = w->failed ? H5I_INVALID_HID : made(w, ct_hdf5_text_type(H5T_VARIABLE));
@@ -160,13 +160,20 @@ static void put_int_attribute(struct writer *w, hid_t object, const char *name, 
 /* A number that reads back as the same text becomes a number, anything else text. */
 static void put_pair(struct writer *w, hid_t object, const struct ct_pair *p)
 {
-	char *end, text[CT_F64_TEXT];
+	char text[CT_F64_TEXT];
+	int64_t i;
 	double v;
 
 	if (p->is_number) {
-		v = strtod(p->value, &end);
+		i = strtoll(p->value, NULL, 10);
+		snprintf(text, sizeof text, "%" PRId64, i);
+		if (strcmp(text, p->value) == 0) {
+			put_int_attribute(w, object, p->key, i);
+			return;
+		}
+		v = strtod(p->value, NULL);
 		text[ct_f64_format(v, text)] = '\0';
-		if (*end == '\0' && strcmp(text, p->value) == 0) {
+		if (strcmp(text, p->value) == 0) {
 			put_attribute(w, object, p->key, H5T_NATIVE_DOUBLE, &v);
 			return;
 		}
@@ -182,13 +189,16 @@ static void put_pairs(struct writer *w, hid_t object, const struct ct_pair *p, s
 
 /* ---- columns */
 
-/* How the column is stored, and blocks of rows in that form. */
+/* How a column is stored, and blocks of rows in that form. */
 struct store {
 	const struct ct_column *column;
 	size_t rows;
 	hid_t type, space, properties, set;
-	size_t width; /* bytes of one element in memory; texts: 0 = of variable length */
-	size_t chunk; /* rows written at a time */
+	size_t width;   /* bytes of one element in memory */
+	size_t chunk;   /* rows written at a time */
+	size_t *offset; /* texts: of every row in a heap beside the column; NULL: as they are */
+	char *heap;
+	size_t heap_bytes;
 	void *block;
 };
 
@@ -219,6 +229,31 @@ static int too_much_padding(const struct ct_column *c, size_t rows, size_t width
 	return rows > (free_bytes + 8 * used) / width;
 }
 
+/* Then the column holds where each row's text begins in a data set of bytes. */
+static void make_heap(struct store *s)
+{
+	const struct ct_column *c = s->column;
+	size_t cap = 0, *at = ct_calloc(c->n_names, sizeof *at);
+
+	s->offset = ct_calloc(s->rows, sizeof *s->offset);
+	if (c->type == CT_COLUMN_TEXT) {
+		s->heap_bytes = c->heap_bytes;
+		s->heap = ct_calloc(c->heap_bytes, 1);
+		memcpy(s->heap, c->heap, c->heap_bytes);
+	}
+	for (size_t i = 0; i < c->n_names; i++) {
+		size_t n = strlen(c->names[i]) + 1;
+
+		at[i] = s->heap_bytes;
+		CT_GROW(s->heap, cap, s->heap_bytes + n);
+		memcpy(s->heap + s->heap_bytes, c->names[i], n);
+		s->heap_bytes += n;
+	}
+	for (size_t i = 0; i < s->rows; i++)
+		s->offset[i] = c->type == CT_COLUMN_TEXT ? c->v.at[i] : at[c->v.code[i]];
+	free(at);
+}
+
 static int is_text(const struct ct_column *c)
 {
 	return c->type == CT_COLUMN_CODE || c->type == CT_COLUMN_TEXT;
@@ -234,11 +269,11 @@ static void fill_block(const struct store *s, size_t at, size_t n)
 {
 	const struct ct_column *c = s->column;
 
-	if (is_text(c) && s->width == 0) {
-		const char **to = s->block;
+	if (s->offset) {
+		int64_t *to = s->block;
 
 		for (size_t i = 0; i < n; i++)
-			to[i] = ct_cell_text(c, at + i);
+			to[i] = (int64_t)s->offset[at + i];
 	} else if (is_text(c)) {
 		char *to = s->block;
 
@@ -267,7 +302,7 @@ static void store_properties(struct writer *w, struct store *s)
 		done(w, H5Pset_fill_value(s->properties, s->type, s->block));
 	} else if (s->rows > SMALL_FRAME) {
 		done(w, H5Pset_chunk(s->properties, 1, &chunk));
-		if (!is_text(s->column))
+		if (!is_text(s->column) || s->offset)
 			done(w, H5Pset_shuffle(s->properties));
 		done(w, H5Pset_deflate(s->properties, 1));
 	}
@@ -293,22 +328,47 @@ static void store_rows(struct writer *w, struct store *s)
 static void store_type(struct writer *w, struct store *s)
 {
 	const struct ct_column *c = s->column;
-	size_t bytes;
 
-	s->width = 8;
-	if (is_text(c)) {
-		s->width = longest_text(c, s->rows);
-		if (too_much_padding(c, s->rows, s->width))
-			s->width = 0;
-		s->type = made(w, ct_hdf5_text_type(s->width ? s->width : H5T_VARIABLE));
-	} else {
-		s->type = made(w, H5Tcopy(c->type == CT_COLUMN_I64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE));
+	s->width = is_text(c) ? longest_text(c, s->rows) : 8;
+	if (is_text(c) && too_much_padding(c, s->rows, s->width)) {
+		make_heap(s);
+		s->width = 8;
 	}
-	bytes = s->width ? s->width : sizeof(char *);
-	s->chunk = CHUNK_BYTES / bytes ? CHUNK_BYTES / bytes : 1;
+	if (is_text(c) && !s->offset)
+		s->type = made(w, ct_hdf5_text_type(s->width));
+	else
+		s->type =
+		    made(w, H5Tcopy(s->offset || c->type == CT_COLUMN_I64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE));
+	s->chunk = CHUNK_BYTES / s->width ? CHUNK_BYTES / s->width : 1;
 	if (s->chunk > s->rows)
 		s->chunk = s->rows ? s->rows : 1;
-	s->block = ct_calloc(s->chunk, bytes);
+	s->block = ct_calloc(s->chunk, s->width);
+}
+
+/* The bytes, compressed, as data set NAME.text of the group /heap; the column
+ * names it in its attribute `heap`. */
+static void put_heap(struct writer *w, const struct store *s, const char *frame, const char *link)
+{
+	size_t n = strlen(frame) + strlen(link) + sizeof "/heap/.";
+	char *path = ct_calloc(n, 1);
+	hsize_t bytes = s->heap_bytes, chunk = CHUNK_BYTES < bytes ? CHUNK_BYTES : bytes;
+	hid_t p = object_properties(w, H5P_DATASET_CREATE), space = made(w, H5Screate_simple(1, &bytes, NULL)),
+	      set = H5I_INVALID_HID, g;
+
+	snprintf(path, n, "/heap/%s.%s", frame, link);
+	if (!w->failed && H5Lexists(w->file, "heap", H5P_DEFAULT) <= 0) {
+		g = make_group(w, w->file, "heap");
+		close_id(w, g);
+	}
+	if (!w->failed && H5Pset_chunk(p, 1, &chunk) >= 0 && H5Pset_deflate(p, 1) >= 0)
+		set = made(w, H5Dcreate2(w->file, path, H5T_NATIVE_UINT8, space, H5P_DEFAULT, p, H5P_DEFAULT));
+	if (!w->failed)
+		done(w, H5Dwrite(set, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, s->heap));
+	put_text_attribute(w, s->set, "heap", path);
+	close_id(w, set);
+	close_id(w, space);
+	close_id(w, p);
+	free(path);
 }
 
 /* Link names cannot hold '/', and "." means the group itself. */
@@ -337,7 +397,7 @@ static char *free_link(hid_t group, const char *name)
 	return s;
 }
 
-static void put_column(struct writer *w, hid_t group, const struct ct_column *c, size_t rows)
+static void put_column(struct writer *w, hid_t group, const char *frame, const struct ct_column *c, size_t rows)
 {
 	struct store s = { .column = c, .rows = rows, .properties = H5I_INVALID_HID, .set = H5I_INVALID_HID };
 	hsize_t n = rows;
@@ -354,6 +414,8 @@ static void put_column(struct writer *w, hid_t group, const struct ct_column *c,
 	if (!w->failed && !c->constant)
 		store_rows(w, &s);
 	put_text_attribute(w, s.set, "kind", ct_column_kind[c->type]);
+	if (s.offset)
+		put_heap(w, &s, frame, link);
 	if (*c->unit)
 		put_text_attribute(w, s.set, "unit", c->unit);
 	if (strcmp(link, c->name) != 0)
@@ -363,6 +425,8 @@ static void put_column(struct writer *w, hid_t group, const struct ct_column *c,
 	close_id(w, s.space);
 	close_id(w, s.type);
 	free(s.block);
+	free(s.offset);
+	free(s.heap);
 	free(link);
 }
 
@@ -374,7 +438,7 @@ static void put_frame(struct writer *w, const char *name, const struct ct_frame 
 		return;
 	g = make_group(w, w->file, name);
 	for (size_t i = 0; i < f->n_columns; i++)
-		put_column(w, g, &f->column[i], f->n_rows);
+		put_column(w, g, name, &f->column[i], f->n_rows);
 	close_id(w, g);
 }
 
@@ -415,19 +479,19 @@ static void put_warnings(struct writer *w, hid_t manifest, const struct ct_resul
 	struct ct_arena scratch = { 0 };
 
 	if (r->n_warnings)
-		put_column(w, manifest, ct_frame_add_text(&f, &scratch, "warnings", CT_COLUMN_TEXT, r->warnings),
-			   f.n_rows);
+		put_column(w, manifest, "manifest",
+			   ct_frame_add_text(&f, &scratch, "warnings", CT_COLUMN_TEXT, r->warnings), f.n_rows);
 	ct_arena_fini(&scratch);
 }
 
 static void put_manifest(struct writer *w, const struct ct_result *r)
 {
 	hid_t g = make_group(w, w->file, "manifest"), import;
-	hid_t text = w->failed ? H5I_INVALID_HID : made(w, ct_hdf5_text_type(H5T_VARIABLE));
 	const char *config = r->config_yaml ? r->config_yaml : "";
+	hid_t text = w->failed ? H5I_INVALID_HID : made(w, ct_hdf5_text_type(*config ? strlen(config) : 1));
 
 	put_pairs(w, g, r->manifest, r->n_manifest);
-	close_id(w, put_scalar(w, g, "config", text, &config));
+	close_id(w, put_scalar(w, g, "config", text, config));
 	put_warnings(w, g, r);
 	import = make_group(w, g, "import");
 	put_pairs(w, import, r->import, r->n_import);
@@ -473,6 +537,8 @@ static void writer_begin(struct writer *w)
 
 	w->file = H5I_INVALID_HID;
 	if (!w->failed)
+		done(w, H5Pset_userblock(create, CT_RESULT_BLOCK));
+	if (!w->failed)
 		done(w, H5Pset_fapl_core(access, (size_t)4 << 20, 0));
 	if (!w->failed)
 		w->file = made(w, H5Fcreate("cotenant-result", H5F_ACC_TRUNC, create, access));
@@ -480,10 +546,11 @@ static void writer_begin(struct writer *w)
 	close_id(w, access);
 }
 
-/* The bytes of the file; malloc'ed. */
-static void *writer_image(struct writer *w, size_t *n)
+/* The bytes of the file, the user block still empty; malloc'ed. HDF5 hands out what
+ * follows the user block. */
+static char *writer_image(struct writer *w, size_t *n)
 {
-	void *image = NULL;
+	char *image = NULL;
 	ssize_t bytes = -1;
 
 	if (!w->failed)
@@ -493,13 +560,33 @@ static void *writer_image(struct writer *w, size_t *n)
 		done(w, bytes < 0 ? -1 : 0);
 	}
 	if (!w->failed) {
-		image = ct_calloc((size_t)bytes, 1);
-		done(w, H5Fget_file_image(w->file, image, (size_t)bytes) == bytes ? 0 : -1);
+		image = ct_calloc((size_t)bytes + CT_RESULT_BLOCK, 1);
+		done(w, H5Fget_file_image(w->file, image + CT_RESULT_BLOCK, (size_t)bytes) == bytes ? 0 : -1);
 	}
 	if (w->file >= 0)
 		done(w, H5Fclose(w->file));
-	*n = bytes < 0 ? 0 : (size_t)bytes;
+	*n = bytes < 0 ? 0 : (size_t)bytes + CT_RESULT_BLOCK;
 	return image;
+}
+
+void ct_result_block(char block[CT_RESULT_BLOCK], unsigned long long bytes, const char *digest)
+{
+	char text[CT_RESULT_BLOCK];
+	int used = snprintf(text, sizeof text, CT_RESULT_FORMAT " %d\n%llu %s\n", CT_RESULT_VERSION, bytes, digest);
+
+	memset(block, '\n', CT_RESULT_BLOCK);
+	memcpy(block, text, (size_t)used);
+}
+
+static void put_block(char *image, size_t n)
+{
+	char digest[CT_DIGEST_TEXT];
+	struct ct_digest d;
+
+	ct_digest_init(&d);
+	ct_digest_bytes(&d, image + CT_RESULT_BLOCK, n - CT_RESULT_BLOCK);
+	ct_digest_final(&d, digest);
+	ct_result_block(image, n - CT_RESULT_BLOCK, digest);
 }
 
 int ct_result_write_h5(const struct ct_result *r, const char *path, struct ct_err *err)
@@ -507,9 +594,8 @@ int ct_result_write_h5(const struct ct_result *r, const char *path, struct ct_er
 	struct ct_hdf5_quiet quiet;
 	struct writer w = { 0 };
 	struct ct_output o;
-	void *image;
+	char *image;
 	size_t n;
-	int rc;
 
 	ct_hdf5_quiet_begin(&quiet);
 	writer_begin(&w);
@@ -517,14 +603,14 @@ int ct_result_write_h5(const struct ct_result *r, const char *path, struct ct_er
 	image = writer_image(&w, &n);
 	ct_hdf5_quiet_end(&quiet);
 	if (w.failed) {
-		rc = ct_err_at(err, CT_EIO, NULL, "'%s': HDF5 cannot write the result: %s", path, w.reason);
-	} else {
-		rc = ct_output_open(&o, path, err);
-		if (!rc) {
-			ct_output_write(&o, image, n);
-			rc = ct_output_close(&o, err);
-		}
+		free(image);
+		return ct_err_at(err, CT_EIO, NULL, "cannot write '%s': HDF5 failed: %s", path, w.reason);
+	}
+	put_block(image, n);
+	if (ct_output_open(&o, path, err) == 0) {
+		ct_output_write(&o, image, n);
+		ct_output_close(&o, err);
 	}
 	free(image);
-	return rc;
+	return (int)err->code;
 }

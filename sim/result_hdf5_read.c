@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Result files: the reader. It trusts nothing: whatever is missing, of another
- * type or length, or does not give the digest the file states is refused. */
+/* Result files: the reader. Length and hash first, then everything by name, type and
+ * length: whatever is missing or does not fit is refused. */
 #include "sim/result_frame.h"
 #include "sim/result_hdf5.h"
 
@@ -8,6 +8,7 @@
 #include "sim/strings.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +27,6 @@ struct reader {
 	struct ct_err *err;
 	struct ct_loc at;
 	hid_t file;
-	int inexact; /* a time beyond what float64 seconds hold to the microsecond */
 };
 
 /* Records what is wrong with the file and returns the code. */
@@ -57,30 +57,32 @@ static void close_id(hid_t id)
 
 /* ---- attributes */
 
+/* A text of fixed length, padded or ended by NUL; anything else is not ours. */
+static int is_our_text(hid_t type)
+{
+	return H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 && H5Tget_size(type) > 0 &&
+	       H5Tget_size(type) <= TEXT_BYTES_MOST;
+}
+
 /* The value as text in the arena: of a text or number, *is_number set. NULL: not readable. */
 static const char *attribute_value(struct reader *d, hid_t a, int *is_number)
 {
-	hid_t type = H5Aget_type(a), space = H5Aget_space(a), memory = H5I_INVALID_HID;
+	hid_t type = H5Aget_type(a), space = H5Aget_space(a), memory = ct_hdf5_text_type(H5T_VARIABLE);
 	H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+	int single = space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
 	const char *out = NULL;
+	char text[CT_F64_TEXT], *s = NULL;
+	int64_t i;
+	double v;
 
-	*is_number = class != H5T_STRING;
-	if (space < 0 || H5Sget_simple_extent_npoints(space) != 1) {
-		out = NULL;
-	} else if (class == H5T_STRING && H5Tis_variable_str(type) > 0) {
-		char *s = NULL;
-
-		memory = ct_hdf5_text_type(H5T_VARIABLE);
-		if (memory >= 0 && H5Aread(a, memory, &s) >= 0) {
-			out = ct_arena_text(&d->r->arena, s ? s : "", s ? strlen(s) : 0);
-			H5Dvlen_reclaim(memory, space, H5P_DEFAULT, &s);
-		}
-	} else if (class == H5T_INTEGER || class == H5T_FLOAT) {
-		char text[CT_F64_TEXT];
-		double v;
-
-		if (H5Aread(a, H5T_NATIVE_DOUBLE, &v) >= 0)
-			out = ct_arena_text(&d->r->arena, text, ct_f64_format(v, text));
+	*is_number = class == H5T_INTEGER || class == H5T_FLOAT;
+	if (single && class == H5T_INTEGER && H5Aread(a, H5T_NATIVE_INT64, &i) >= 0) {
+		out = ct_result_text(d->r, "%" PRId64, i);
+	} else if (single && class == H5T_FLOAT && H5Aread(a, H5T_NATIVE_DOUBLE, &v) >= 0) {
+		out = ct_arena_text(&d->r->arena, text, ct_f64_format(v, text));
+	} else if (single && class == H5T_STRING && H5Tis_variable_str(type) > 0 && H5Aread(a, memory, &s) >= 0) {
+		out = ct_arena_text(&d->r->arena, s ? s : "", s ? strlen(s) : 0);
+		H5Dvlen_reclaim(memory, space, H5P_DEFAULT, &s);
 	}
 	close_id(memory);
 	close_id(space);
@@ -132,10 +134,10 @@ static int read_pairs(struct reader *d, hid_t object, const char *where, enum ct
 
 struct set {
 	struct ct_column *column;
-	const char *name;
+	const char *name, *heap_path; /* heap_path NULL: texts stand in the column itself */
 	hid_t id, space, type;
 	size_t rows, width; /* bytes of an element in the file */
-	int variable, stored;
+	int stored;         /* 0: every row is the fill value */
 };
 
 /* Reads rows [at, at + n) into `to` as `memory`. */
@@ -152,13 +154,12 @@ static int read_block(struct reader *d, const struct set *s, hid_t memory, size_
 }
 
 /* float64 seconds back to microseconds, in place. */
-static void to_times(struct reader *d, double *v, size_t n)
+static void to_times(double *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t t = CT_NO_TIME;
 
 		if (!isnan(v[i])) {
-			d->inexact |= !(fabs(v[i]) < 0x1p52 / 1e6);
 			t = fabs(v[i]) < (double)CT_TIME_LIMIT * 4 / 1e6 ? llround(v[i] * 1e6) : CT_NO_TIME;
 		}
 		memcpy(&v[i], &t, sizeof t);
@@ -177,7 +178,7 @@ static int read_numbers(struct reader *d, const struct set *s)
 		n = rows - at < cap ? rows - at : cap;
 		rc = read_block(d, s, memory, at, n, block);
 		if (!rc && s->column->type == CT_COLUMN_TIME)
-			to_times(d, block, n);
+			to_times(block, n);
 		if (!rc)
 			ct_fill_put(&fill, &d->r->arena, s->rows, block, n);
 	}
@@ -231,55 +232,73 @@ static void sink_end(struct sink *k, struct ct_column *c)
 	}
 }
 
-static int read_fixed_block(struct reader *d, const struct set *s, hid_t memory, size_t at, size_t n, char *block,
-			    struct sink *k)
+static int read_plain_texts(struct reader *d, const struct set *s, size_t rows, struct sink *k)
 {
-	CT_TRY(read_block(d, s, memory, at, n, block));
-	for (size_t i = 0; i < n; i++)
-		sink_put(k, block + i * s->width, strnlen(block + i * s->width, s->width));
-	return 0;
+	size_t cap = BLOCK_BYTES / s->width ? BLOCK_BYTES / s->width : 1;
+	hid_t memory = ct_hdf5_text_type(s->width);
+	char *block = ct_calloc(rows < cap ? rows : cap, s->width);
+	int rc = memory < 0 ? damaged(d, s->name) : 0;
+
+	for (size_t at = 0, n; at < rows && !rc; at += n) {
+		n = rows - at < cap ? rows - at : cap;
+		rc = read_block(d, s, memory, at, n, block);
+		for (size_t i = 0; i < n && !rc; i++)
+			sink_put(k, block + i * s->width, strnlen(block + i * s->width, s->width));
+	}
+	free(block);
+	close_id(memory);
+	return rc;
 }
 
-static int read_variable_block(struct reader *d, const struct set *s, hid_t memory, size_t at, size_t n, char **block,
-			       struct sink *k)
+/* The bytes of a heap, a NUL behind them; NULL: the error is recorded. */
+static char *read_heap(struct reader *d, const struct set *s, size_t *bytes)
 {
-	hsize_t count = n;
-	hid_t space;
+	hid_t set = H5Dopen2(d->file, s->heap_path, H5P_DEFAULT), space = set < 0 ? set : H5Dget_space(set);
+	hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+	char *heap = NULL;
 
-	CT_TRY(read_block(d, s, memory, at, n, block));
-	for (size_t i = 0; i < n; i++)
-		sink_put(k, block[i] ? block[i] : "", block[i] ? strlen(block[i]) : 0);
-	space = H5Screate_simple(1, &count, NULL);
-	if (space < 0 || H5Dvlen_reclaim(memory, space, H5P_DEFAULT, block) < 0)
-		return damaged(d, s->name);
+	if (n >= 0 && (hsize_t)n <= H5Dget_storage_size(set) * DEFLATE_MOST) {
+		heap = ct_calloc((size_t)n + 1, 1);
+		if (H5Dread(set, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, heap) < 0) {
+			free(heap);
+			heap = NULL;
+		}
+	}
+	if (!heap)
+		damaged(d, s->heap_path);
 	close_id(space);
-	return 0;
+	close_id(set);
+	*bytes = n < 0 ? 0 : (size_t)n;
+	return heap;
+}
+
+static int read_heap_texts(struct reader *d, const struct set *s, size_t rows, struct sink *k)
+{
+	size_t bytes;
+	char *heap = read_heap(d, s, &bytes);
+	int64_t *at = ct_calloc(rows, sizeof *at);
+	int rc = heap ? read_block(d, s, H5T_NATIVE_INT64, 0, rows, at) : (int)d->err->code;
+
+	for (size_t i = 0; i < rows && !rc; i++) {
+		if (at[i] < 0 || (uint64_t)at[i] >= bytes)
+			rc = bad(d, "'%s' points outside its heap", s->name);
+		else
+			sink_put(k, heap + at[i], strlen(heap + at[i]));
+	}
+	free(at);
+	free(heap);
+	return rc;
 }
 
 static int read_texts(struct reader *d, const struct set *s)
 {
-	size_t width = s->variable ? sizeof(char *) : s->width, cap = BLOCK_BYTES / width ? BLOCK_BYTES / width : 1;
 	size_t rows = s->stored ? s->rows : s->rows > 0;
-	hid_t memory = ct_hdf5_text_type(s->variable ? H5T_VARIABLE : s->width);
 	struct sink k;
-	char *block;
-	int rc = memory < 0 ? damaged(d, s->name) : 0;
+	int rc;
 
-	if (rc)
-		return rc;
-	cap = rows < cap ? rows + 1 : cap;
-	block = ct_calloc(cap, width);
-	sink_begin(&k, &d->r->arena, s->column->type == CT_COLUMN_CODE, s->stored ? s->rows : 1);
-	for (size_t at = 0, n; at < rows && !rc; at += n) {
-		n = rows - at < cap ? rows - at : cap;
-		if (s->variable)
-			rc = read_variable_block(d, s, memory, at, n, (char **)(void *)block, &k);
-		else
-			rc = read_fixed_block(d, s, memory, at, n, block, &k);
-	}
+	sink_begin(&k, &d->r->arena, s->column->type == CT_COLUMN_CODE, rows);
+	rc = s->heap_path ? read_heap_texts(d, s, rows, &k) : read_plain_texts(d, s, rows, &k);
 	sink_end(&k, s->column);
-	free(block);
-	close_id(memory);
 	return rc;
 }
 
@@ -291,11 +310,11 @@ static int kind_of(const char *kind)
 	return -1;
 }
 
-static int type_fits(enum ct_column_type kind, H5T_class_t class)
+static int type_fits(const struct set *s, enum ct_column_type kind)
 {
-	if (kind == CT_COLUMN_CODE || kind == CT_COLUMN_TEXT)
-		return class == H5T_STRING;
-	return class == (kind == CT_COLUMN_I64 ? H5T_INTEGER : H5T_FLOAT);
+	if ((kind == CT_COLUMN_CODE || kind == CT_COLUMN_TEXT) && !s->heap_path)
+		return is_our_text(s->type);
+	return H5Tget_class(s->type) == (kind == CT_COLUMN_I64 || s->heap_path ? H5T_INTEGER : H5T_FLOAT);
 }
 
 /* Shape and type, and whether the file is large enough for what it claims. */
@@ -306,14 +325,12 @@ static int inspect(struct reader *d, struct set *s, enum ct_column_type kind)
 
 	if (H5Sget_simple_extent_ndims(s->space) != 1 || H5Sget_simple_extent_dims(s->space, &rows, NULL) != 1)
 		return bad(d, "'%s' has not one dimension", s->name);
-	if (!type_fits(kind, H5Tget_class(s->type)))
+	if (!type_fits(s, kind))
 		return bad(d, "'%s' is not of the type its kind '%s' says", s->name, ct_column_kind[kind]);
 	s->rows = (size_t)rows;
 	s->width = H5Tget_size(s->type);
-	s->variable = H5Tget_class(s->type) == H5T_STRING && H5Tis_variable_str(s->type) > 0;
 	s->stored = storage > 0;
-	if (s->width == 0 || s->width > TEXT_BYTES_MOST || rows > UINT32_MAX ||
-	    (s->stored && rows > storage * DEFLATE_MOST / s->width) ||
+	if (s->width == 0 || rows > UINT32_MAX || (s->stored && rows > storage * DEFLATE_MOST / s->width) ||
 	    (!s->stored && kind == CT_COLUMN_TEXT && rows > 0))
 		return bad(d, "'%s' claims more data than the file has", s->name);
 	return 0;
@@ -327,6 +344,7 @@ static int read_values(struct reader *d, struct set *s, struct ct_frame *f, cons
 
 	if (type < 0)
 		return bad(d, "'%s' has no known 'kind'", s->name);
+	s->heap_path = attribute(d, s->id, "heap");
 	CT_TRY(inspect(d, s, (enum ct_column_type)type));
 	if (f->n_columns == 0)
 		f->n_rows = s->rows;
@@ -416,19 +434,29 @@ static int read_summary(struct reader *d)
 	return rc;
 }
 
+/* A scalar data set of text. */
+static int read_text(struct reader *d, hid_t set, hid_t type, const char **out)
+{
+	size_t n = H5Tget_size(type);
+	hid_t memory = ct_hdf5_text_type(n);
+	char *s = ct_arena_alloc(&d->r->arena, n + 1, 1);
+	int ok = memory >= 0 && H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, s) >= 0;
+
+	close_id(memory);
+	*out = s;
+	return ok;
+}
+
 static int read_config(struct reader *d, hid_t manifest)
 {
 	hid_t set = H5Lexists(manifest, "config", H5P_DEFAULT) > 0 ? H5Dopen2(manifest, "config", H5P_DEFAULT)
 								   : H5I_INVALID_HID;
-	hid_t space = set < 0 ? H5I_INVALID_HID : H5Dget_space(set), type = ct_hdf5_text_type(H5T_VARIABLE);
-	char *s = NULL;
-	int ok = space >= 0 && type >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
-		 H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &s) >= 0;
+	hid_t space = set < 0 ? H5I_INVALID_HID : H5Dget_space(set),
+	      type = set < 0 ? H5I_INVALID_HID : H5Dget_type(set);
+	int ok = space >= 0 && type >= 0 && H5Sget_simple_extent_npoints(space) == 1 && is_our_text(type);
 
-	if (ok) {
-		d->r->config_yaml = ct_arena_text(&d->r->arena, s ? s : "", s ? strlen(s) : 0);
-		H5Dvlen_reclaim(type, space, H5P_DEFAULT, &s);
-	}
+	if (ok)
+		ok = read_text(d, set, type, &d->r->config_yaml);
 	close_id(type);
 	close_id(space);
 	close_id(set);
@@ -522,8 +550,6 @@ static int read_head(struct reader *d)
 
 static int read_all(struct reader *d)
 {
-	char digest[CT_DIGEST_TEXT];
-
 	CT_TRY(read_head(d));
 	CT_TRY(read_manifest(d));
 	CT_TRY(read_summary(d));
@@ -531,35 +557,82 @@ static int read_all(struct reader *d)
 	CT_TRY(read_frame(d, "series", &d->r->series, "time"));
 	if (H5Lexists(d->file, "events", H5P_DEFAULT) > 0)
 		CT_TRY(read_frame(d, "events", &d->r->events, "time"));
-	CT_TRY(read_perf(d));
-	ct_result_digest(d->r, digest);
-	if (!d->inexact && strcmp(digest, d->r->digest) != 0)
-		return bad(d, "damaged or changed: its content has the digest %.16s..., it states %.16s...", digest,
-			   d->r->digest);
+	return read_perf(d);
+}
+
+/* ---- before HDF5 looks at it */
+
+/* "cotenant-result 1", then length and hash of what follows. */
+static int parse_block(struct reader *d, char *block, unsigned long long *bytes, char digest[CT_DIGEST_TEXT])
+{
+	static const char format[] = CT_RESULT_FORMAT " ", hdf5[] = "\x89HDF\r\n\x1a\n";
+	char exact[CT_RESULT_BLOCK];
+	int version;
+
+	if (memcmp(block, hdf5, sizeof hdf5 - 1) == 0)
+		return bad(d, "an HDF5 file, but not a result");
+	if (strncmp(block, format, sizeof format - 1) != 0)
+		return bad(d, "not a result: it does not begin with '" CT_RESULT_FORMAT "'");
+	if (sscanf(block + sizeof format - 1, "%9d\n%19llu %64[0-9a-f]\n", &version, bytes, digest) != 3)
+		return bad(d, "damaged: its first %d bytes are not those of a result", CT_RESULT_BLOCK);
+	ct_result_block(exact, *bytes, digest);
+	if (version == CT_RESULT_VERSION && memcmp(block, exact, sizeof exact) != 0)
+		return bad(d, "damaged in its first %d bytes", CT_RESULT_BLOCK);
+	if (version != CT_RESULT_VERSION)
+		return bad(d, "a result of format version %d, this program reads version %d", version,
+			   CT_RESULT_VERSION);
 	return 0;
 }
 
-/* What can be said before HDF5 looks at it: is it there, and of that kind at all? */
-static int check_signature(struct reader *d, const char *path)
+static int check_content(struct reader *d, FILE *f, unsigned long long want, const char *digest)
 {
-	static const char signature[8] = "\x89HDF\r\n\x1a\n";
-	char head[sizeof signature];
-	FILE *f = fopen(path, "rb");
+	unsigned long long bytes = 0;
+	char *buffer = ct_calloc(BLOCK_BYTES, 1), got[CT_DIGEST_TEXT];
+	struct ct_digest sum;
 	size_t n;
-	int failed;
+
+	ct_digest_init(&sum);
+	while ((n = fread(buffer, 1, BLOCK_BYTES, f)) > 0) {
+		ct_digest_bytes(&sum, buffer, n);
+		bytes += n;
+	}
+	ct_digest_final(&sum, got);
+	free(buffer);
+	if (ferror(f))
+		return bad(d, "cannot be read: %s", strerror(errno));
+	if (bytes < want)
+		return bad(d, "truncated: %llu of %llu bytes", bytes + CT_RESULT_BLOCK, want + CT_RESULT_BLOCK);
+	if (bytes > want || strcmp(got, digest) != 0)
+		return bad(d, "damaged, or changed since it was written");
+	return 0;
+}
+
+static int check_stream(struct reader *d, FILE *f)
+{
+	char block[CT_RESULT_BLOCK + 1] = "", digest[CT_DIGEST_TEXT] = "";
+	unsigned long long bytes = 0;
+	size_t n = fread(block, 1, CT_RESULT_BLOCK, f);
+
+	if (ferror(f))
+		return bad(d, "cannot be read: %s", strerror(errno));
+	if (n == 0)
+		return bad(d, "an empty file, not a result");
+	if (n < CT_RESULT_BLOCK && strncmp(block, CT_RESULT_FORMAT, n < 16 ? n : 15) == 0)
+		return bad(d, "truncated: only %zu bytes", n);
+	CT_TRY(parse_block(d, block, &bytes, digest));
+	return check_content(d, f, bytes, digest);
+}
+
+static int check_file(struct reader *d, const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	int rc;
 
 	if (!f)
 		return bad(d, "cannot be opened: %s", strerror(errno));
-	n = fread(head, 1, sizeof head, f);
-	failed = ferror(f) ? errno : 0;
+	rc = check_stream(d, f);
 	fclose(f);
-	if (failed)
-		return bad(d, "cannot be read: %s", strerror(failed));
-	if (n == 0)
-		return bad(d, "an empty file, not a result");
-	if (n < sizeof head || memcmp(head, signature, sizeof head) != 0)
-		return bad(d, "not a result: not an HDF5 file");
-	return 0;
+	return rc;
 }
 
 static int open_and_read(struct reader *d, const char *path)
@@ -570,7 +643,7 @@ static int open_and_read(struct reader *d, const char *path)
 	d->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
 	if (d->file < 0) {
 		ct_hdf5_reason(reason, sizeof reason);
-		return bad(d, "truncated or damaged%s%s", *reason ? ": " : "", reason);
+		return bad(d, "HDF5 cannot open it%s%s", *reason ? ": " : "", reason);
 	}
 	rc = read_all(d);
 	H5Fclose(d->file);
@@ -584,7 +657,7 @@ int ct_result_read_h5(const char *path, struct ct_result *r, struct ct_err *err)
 	int rc;
 
 	memset(r, 0, sizeof *r);
-	CT_TRY(check_signature(&d, path));
+	CT_TRY(check_file(&d, path));
 	ct_hdf5_quiet_begin(&quiet);
 	rc = open_and_read(&d, path);
 	ct_hdf5_quiet_end(&quiet);

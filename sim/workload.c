@@ -129,7 +129,7 @@ static void check_times(const struct ct_workload *w, const struct ct_job *j, str
 
 static void check_sizes(const struct ct_workload *w, const struct ct_job *j, struct ct_err *err)
 {
-	if (j->num_gpus < 1)
+	if (j->num_gpus < 1 && !j->cpu_milli)
 		REFUSE(w, j, err, "'num_gpus' of job '%s' wants at least 1, got 0", j->id);
 	else if (j->min_gpus > j->num_gpus || j->max_gpus < j->num_gpus)
 		REFUSE(w, j, err, "job '%s' wants min_gpus <= num_gpus <= max_gpus, got %u, %u, %u", j->id, j->min_gpus,

@@ -32,7 +32,7 @@ struct ct_job {
 	ct_time duration_us;         /* solo run time on num_gpus GPUs of speed 1 in the default configuration; > 0 */
 	ct_time requested_us;        /* the user's own estimate, -1 = none */
 	ct_time deadline_us;         /* absolute, -1 = none; carried, not enforced */
-	uint32_t num_gpus;           /* gang size, >= 1 */
+	uint32_t num_gpus;           /* gang size, >= 1; 0 for a job that asks for CPU only (cpu_milli > 0) */
 	uint32_t gpu_milli;          /* share of each of them, 1..1000; 1000 = whole GPUs */
 	uint32_t min_gpus, max_gpus; /* elastic range; both equal num_gpus for a rigid job */
 	uint32_t cpu_milli;          /* of the whole job, 0 = does not matter */

@@ -127,7 +127,7 @@ static enum ct_reason never_runs(const struct ct_world *w, uint32_t job)
  * with one unnamed partition takes every job (a trace may name partitions that
  * only a partitioned cluster cares about), and a job that names no partition
  * belongs to the only one there is. */
-static void resolve_names(struct ct_world *w)
+static void prepare_jobs(struct ct_world *w)
 {
 	size_t n = w->work->strings.n;
 	uint32_t *partition = ct_calloc(n, sizeof *partition), *type = ct_calloc(n, sizeof *type);
@@ -150,6 +150,10 @@ static void resolve_names(struct ct_world *w)
 		w->live[i].type = j->gpu_type ? type[j->gpu_type] : CT_NONE;
 		if (j->gpu_type && w->live[i].type == CT_NONE)
 			w->live[i].type = CT_NONE - 1; /* a type that no node has */
+		w->live[i].node = CT_NONE;
+		w->live[i].remaining_us = (double)j->duration_us;
+		if (w->spec.families && w->spec.families[i])
+			w->live[i].config = w->live[i].next_config = w->spec.families[i]->default_config;
 	}
 	free(partition);
 	free(type);
@@ -204,15 +208,7 @@ struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *e
 	w->holders = CT_NONE;
 	w->where.seed = spec->seed;
 	w->last_finish = -1;
-	for (uint32_t i = 0; i < w->n_jobs; i++) {
-		const struct ct_family *f = spec->families ? spec->families[i] : NULL;
-
-		w->live[i].remaining_us = (double)w->work->jobs[i].duration_us;
-		w->live[i].node = CT_NONE;
-		w->live[i].config = w->live[i].next_config = f ? f->default_config : 0;
-		w->outcome[i].start_us = w->outcome[i].finish_us = -1;
-	}
-	resolve_names(w);
+	prepare_jobs(w);
 	if (sm_known(w))
 		w->gpu_sm_micro = ct_calloc(c->n_gpus, sizeof *w->gpu_sm_micro);
 	w->capacity_up_milli = (int64_t)c->capacity_milli;
@@ -316,6 +312,7 @@ static void arrive(struct ct_world *w, uint32_t job)
 	struct ct_live *l = &w->live[job];
 
 	l->phase_since = l->settled = w->where.now_us;
+	w->outcome[job].start_us = w->outcome[job].finish_us = -1;
 	w->outcome[job].state = CT_JOB_QUEUED;
 	w->n_submitted++;
 	w->window_pending += in_window(w, job);

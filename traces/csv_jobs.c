@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cells are read in the order of the columns table into a job under construction;
+/* Cells are read in the order of the file into a job under construction;
  * what needs several cells (shares of GPUs, instances, the elastic range, the id)
  * is settled at the end of the row. No cell is hashed when its text was seen in
- * the same column shortly before, and no id while ids are ascending numbers. */
+ * the same column shortly before. */
 #include "traces/csv_jobs.h"
 
 #include "sim/shown.h"
 #include "traces/columns.h"
 #include "traces/csv_header.h"
+#include "traces/id_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static const struct {
 };
 
 /* Texts seen lately in one column: direct-mapped, by length and three bytes. */
-enum { SEEN = 64 };
+enum { SEEN = 64, RESERVE_FROM = 20000 };
 struct seen {
 	struct {
 		uint32_t number, n; /* n = 0: empty slot */
@@ -68,10 +69,7 @@ struct reader {
 	struct ct_csv_field id;
 	int bad, rounded_gpus, rounded_cpus, rounded_memory;
 
-	/* ids: numbers in ascending order need no table */
-	int hashed;
-	uint64_t last_id;
-	struct ct_strings ids; /* string k = id of job k - 1 */
+	struct ct_id_set ids;
 };
 
 /* Marks the row as bad; 1 when the caller is to report why. */
@@ -119,10 +117,28 @@ static uint32_t intern(struct reader *r, struct seen *seen, const char *s, size_
 	return number;
 }
 
+/* Digits only, as most cells are: a tenth of ct_time_parse()'s instructions. */
+static int plain_digits(const struct ct_csv_field *f, int64_t *out)
+{
+	int64_t v = 0;
+
+	if (f->n > 11) /* 10^11 seconds are below the limit */
+		return 0;
+	for (size_t i = 0; i < f->n; i++) {
+		unsigned d = (unsigned)(unsigned char)f->s[i] - '0';
+
+		if (d > 9)
+			return 0;
+		v = 10 * v + d;
+	}
+	*out = v * 1000000;
+	return 1;
+}
+
 /* A decimal number in millionths, which is also how times are kept. */
 static int decimal(struct reader *r, size_t field, const struct ct_csv_field *f, const char *wanted, int64_t *out)
 {
-	int rc = ct_time_parse(f->s, f->n, out);
+	int rc = plain_digits(f, out) ? 0 : ct_time_parse(f->s, f->n, out);
 	char name[CT_SHOWN], got[CT_SHOWN];
 
 	if (rc == -1)
@@ -367,50 +383,16 @@ static void settle_range(struct reader *r)
 
 /* ---- ids */
 
-/* The value of an id that is a plain number without leading zeros; else 0. Such an
- * id equals another only if their values are equal. Values are shifted by one. */
-static uint64_t id_number(const struct ct_csv_field *id)
-{
-	uint64_t v = 0;
-
-	if (id->n > 18 || (id->s[0] == '0' && id->n > 1))
-		return 0;
-	for (size_t i = 0; i < id->n; i++) {
-		if (id->s[i] < '0' || id->s[i] > '9')
-			return 0;
-		v = 10 * v + (uint64_t)(id->s[i] - '0');
-	}
-	return v + 1;
-}
-
-static void hash_ids(struct reader *r)
-{
-	r->hashed = 1;
-	for (size_t i = 0; i < r->w->n; i++)
-		ct_strings_add(&r->ids, r->w->jobs[i].id, strlen(r->w->jobs[i].id));
-}
-
 /* Called last, for rows that are otherwise good: a bad row takes no id. */
 static void claim_id(struct reader *r)
 {
-	uint64_t v = r->hashed ? 0 : id_number(&r->id);
+	uint32_t other = ct_id_set_claim(&r->ids, r->w, r->id.s, r->id.n, (uint32_t)r->w->n);
+	size_t field = r->h.field_of[CT_COLUMN_JOB_ID];
 	char got[CT_SHOWN], name[CT_SHOWN];
-	uint32_t number;
-	int is_new;
 
-	if (!r->hashed && v > r->last_id) {
-		r->last_id = v;
-		return;
-	}
-	if (!r->hashed)
-		hash_ids(r);
-	number = ct_strings_add_new(&r->ids, r->id.s, r->id.n, &is_new);
-	if (!is_new) {
-		size_t field = r->h.field_of[CT_COLUMN_JOB_ID];
-
+	if (other != UINT32_MAX)
 		BAD(r, DUPLICATE_ID, field, "'%s' '%s' is taken by line %u", field_name(r, field, name),
-		    ct_shown(got, r->id.s, r->id.n), r->w->jobs[number - 1].line);
-	}
+		    ct_shown(got, r->id.s, r->id.n), r->w->jobs[other].line);
 }
 
 static void give_id(struct reader *r)
@@ -506,6 +488,22 @@ static void progress(const struct reader *r)
 	r->o->progress(r->o->progress_ctx, done, total);
 }
 
+/* When the jobs' array is full and large: room for as many as the rest of the file
+ * should hold, in one step. Taking it bit by bit costs more than reading. */
+static void reserve(struct reader *r)
+{
+	struct ct_workload *w = r->w;
+	uint64_t done, total;
+	double want;
+
+	if (w->n < w->cap || w->n < RESERVE_FROM)
+		return;
+	ct_csv_progress(r->in, &done, &total);
+	want = (double)w->n * 1.1 * (double)total / (double)(done ? done : 1) + RESERVE_FROM;
+	if (done < total && want < UINT32_MAX)
+		CT_GROW(w->jobs, w->cap, (size_t)want);
+}
+
 static int read_rows(struct reader *r)
 {
 	struct ct_import_report *report = &r->w->report;
@@ -515,6 +513,7 @@ static int read_rows(struct reader *r)
 		if (r->w->n >= UINT32_MAX - 2)
 			return ct_err_at(r->err, CT_ETRACE, NULL, "more than %u jobs", UINT32_MAX - 2);
 		report->rows_read++;
+		reserve(r);
 		read_row(r);
 		if (report->rows_read % 8192 == 0)
 			progress(r);
@@ -526,6 +525,16 @@ static int read_rows(struct reader *r)
 	return r->err->code ? (int)r->err->code : rc;
 }
 
+/* Cells are read in the order of the file, so that messages come in its order. */
+static void activate(struct reader *r, enum ct_column_id c)
+{
+	size_t at = r->n_active++;
+
+	for (; at && r->h.field_of[r->active[at - 1]] > r->h.field_of[c]; at--)
+		r->active[at] = r->active[at - 1];
+	r->active[at] = c;
+}
+
 static void prepare(struct reader *r)
 {
 	r->extra_column = CT_NEW(&r->arena, size_t, r->h.n_extra);
@@ -534,7 +543,7 @@ static void prepare(struct reader *r)
 		r->extra_column[i] = ct_workload_column(r->w, r->h.extra_name[i]);
 	for (size_t c = 0; c < CT_COLUMNS; c++)
 		if (r->h.field_of[c] != SIZE_MAX)
-			r->active[r->n_active++] = (enum ct_column_id)c;
+			activate(r, (enum ct_column_id)c);
 }
 
 int ct_csv_jobs_read_open(struct ct_csv *in, const struct ct_trace_options *o, struct ct_workload *w,
@@ -547,13 +556,12 @@ int ct_csv_jobs_read_open(struct ct_csv *in, const struct ct_trace_options *o, s
 	r->o = o;
 	r->w = w;
 	r->err = err;
-	ct_strings_init(&r->ids);
 	rc = ct_csv_header_read(in, o, &r->arena, &r->h, err);
 	if (!rc) {
 		prepare(r);
 		rc = read_rows(r);
 	}
-	ct_strings_fini(&r->ids);
+	ct_id_set_fini(&r->ids);
 	ct_arena_fini(&r->arena);
 	free(r);
 	return rc;

@@ -726,11 +726,8 @@ int ct_hdf5_jobs_read(const char *path, const struct ct_trace_options *o, struct
 		FAIL(&x, "has canonical columns; 'trace.columns' is for CSV");
 		return (int)err->code;
 	}
-	if (stat(path, &st)) {
-		struct ct_loc at = { .file = path };
-
-		return ct_err_at(err, CT_EIO, &at, "cannot open: %s", strerror(errno));
-	}
+	if (stat(path, &st))
+		return ct_err_at(err, CT_EIO, NULL, "cannot open '%s': %s", path, strerror(errno));
 	x.file_bytes = (uint64_t)st.st_size;
 	ct_h5_quiet_begin(&quiet);
 	x.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);

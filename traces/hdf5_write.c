@@ -25,7 +25,7 @@ struct writer {
 static void check(struct writer *x, herr_t rc, const char *what)
 {
 	if (rc < 0 && !*x->failed)
-		snprintf(x->failed, sizeof x->failed, "%s", what);
+		snprintf(x->failed, sizeof x->failed, "%.63s", what);
 }
 
 static hid_t keep(struct writer *x, hid_t id, const char *what)

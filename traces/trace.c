@@ -32,7 +32,7 @@ static int read_head(const char *path, char *head, size_t *n, struct ct_err *err
 	errno = 0;
 	f = gzopen(path, "rb");
 	if (!f)
-		return ct_err_at(err, CT_EIO, &at, "cannot open: %s", strerror(errno ? errno : ENOMEM));
+		return ct_err_at(err, CT_EIO, NULL, "cannot open '%s': %s", path, strerror(errno ? errno : ENOMEM));
 	got = gzread(f, head, HEAD);
 	*n = got > 0 ? (size_t)got : 0;
 	if (got < 0) {
@@ -62,7 +62,7 @@ static int recognise(const char *path, const struct ct_trace_format **out, struc
 {
 	char head[HEAD];
 	struct stat st;
-	size_t n;
+	size_t n = 0;
 
 	*out = &formats[FORMATS - 1];
 	if (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))

@@ -91,18 +91,21 @@ static void measure(uint32_t pending, const ct_time *table)
 	}
 	free(handle);
 	printf("%9u %14.1f %20.1f\n", pending, median(hold_ns), median(move_ns));
+	fflush(stdout);
 	if (moved != (unsigned long)ROUNDS * STEPS)
 		printf("a handle was stale\n");
 }
 
-int main(void)
+/* An argument limits the pending events (default 1000000). */
+int main(int argc, char **argv)
 {
 	ct_time table[TABLE];
+	unsigned long most = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
 
 	for (int i = 0; i < TABLE; i++)
 		table[i] = (ct_time)(-log((i + 0.5) / TABLE) * 100e6);
 	printf("%9s %14s %20s\n", "pending", "ns per hold", "ns per reschedule");
-	for (uint32_t pending = 100; pending <= 1000000; pending *= 10)
+	for (uint32_t pending = 100; pending <= most && pending <= 1000000; pending *= 10)
 		measure(pending, table);
 	return 0;
 }

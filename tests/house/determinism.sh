@@ -17,7 +17,7 @@ fail() {
 
 declare -A built=([strict]="gcc -O2" [debug]="gcc -O0" [clang]="clang -O2")
 for v in strict debug clang; do
-	make --no-print-directory -j"$(nproc)" V=$v all >"$work/log" 2>&1 || { tail -n 30 "$work/log"; fail "build of variant $v"; }
+	make --no-print-directory -j"$(nproc)" V=$v all >"$work/log" 2>&1 || { grep -A5 'error' "$work/log" | head -n 30; fail "build of variant $v"; }
 done
 # A locale with a decimal comma and other digit groups, generated here.
 mkdir "$work/locale"
@@ -33,12 +33,15 @@ arguments() { # NAME ROOT: the arguments of a run, with paths below ROOT
 	las) echo "--trace $2/$jobs --cluster 8x8 --policy las --seed 4" ;;
 	esac
 }
+plain=(env LC_ALL=C TZ=UTC)
+foreign=(env LOCPATH="$work/locale" LC_ALL=de_DE.UTF-8 TZ=Asia/Tokyo)
+around=("${plain[@]}")
 # take WHERE RUN VARIANT ROOT: digest, CSV and JSON of a run into work/WHERE/RUN
 take() {
 	local to=$work/$1/$2
 	mkdir -p "$to"
 	# shellcheck disable=SC2046
-	"$root/build/$3/cotenant" run $(arguments "$2" "$4") --json --csv "$to" >"$to/all.json" 2>"$to/err" ||
+	"${around[@]}" "$root/build/$3/cotenant" run $(arguments "$2" "$4") --json --csv "$to" >"$to/all.json" 2>"$to/err" ||
 		{ cat "$to/err"; fail "run '$2' with ${built[$3]}, $1"; }
 	# Not in the comparison: what the wall clock said, and facts of the build.
 	sed -e '/^ *"perf": *{/,/^ *}/d' \
@@ -52,10 +55,13 @@ same() { # WHERE RUN
 }
 n=0
 for r in demo easy las; do
-	LC_ALL=C TZ=UTC take base $r strict .
-	(cd "$work" && LOCPATH=$work/locale LC_ALL=de_DE.UTF-8 TZ=Asia/Tokyo take "another locale, time zone and directory" $r strict "$root") || exit 1
-	LC_ALL=C TZ=UTC take "gcc -O0" $r debug .
-	LC_ALL=C TZ=UTC take "clang -O2" $r clang .
+	take base $r strict .
+	take "gcc -O0" $r debug .
+	take "clang -O2" $r clang .
+	around=("${foreign[@]}")
+	cd "$work" && take "another locale, time zone and directory" $r strict "$root"
+	cd "$root" || exit 1
+	around=("${plain[@]}")
 	for where in "another locale, time zone and directory" "gcc -O0" "clang -O2"; do
 		same "$where" $r
 		n=$((n + 1))

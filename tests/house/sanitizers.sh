@@ -8,7 +8,7 @@ log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 for v in ${1:-asan ubsan}; do
 	if ! make --no-print-directory $v >"$log" 2>&1; then
-		grep -vE '^(ok|skip) |^(gcc|clang) ' "$log" | tail -n 60
+		grep -vE '^(ok|skip) |^  (CC|LINK|PLUG) ' "$log" | tail -n 60
 		echo "$v: FAILED"
 		exit 1
 	fi

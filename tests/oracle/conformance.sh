@@ -92,11 +92,11 @@ bad 0 too_big && want too_big "$TMP/out" jobs_submitted=3 jobs_finished=2 jobs_r
 run 0 "float, exact" --trace "$DATA/bad/float.csv" --cluster 1x1 --policy fifo --json --csv "$TMP/csv" &&
 	want "float on one GPU" "$TMP/out" jobs_finished=1 jobs_rejected=2 mean_jct_s=100.500000
 
-# line 3, and the column of the field's first byte
-for probe in dup_id:3:1 neg_duration:3:8 zero_duration:3:8 zero_gpus:3:6; do
-	name=${probe%%:*}
+# line 3, the column of the field's first byte, and what stands there
+for probe in "dup_id 3:1: '0'" "neg_duration 3:8: '-5'" "zero_duration 3:8: '0'" "zero_gpus 3:6: '0'"; do
+	name=${probe%% *} place=${probe#* }
 	if bad 4 "$name"; then
-		says "$name" "$name.csv:${probe#*:}:"
+		says "$name" "$name.csv:${place% *}" "${place##* }"
 		if [ -s "$TMP/out" ]; then fail "$name: output in spite of the error"; else pass; fi
 	fi
 	bad 0 "$name" --on-bad-row=drop && want "$name, dropped" "$TMP/out" jobs_submitted=2 jobs_finished=2 mean_jct_s=200.000 &&
@@ -106,7 +106,7 @@ done
 # all errors of a file together
 { cat "$DATA/bad/neg_duration.csv" && echo '3,30,x,10,u,m' && echo '4,40,1,0,u,m'; } >"$TMP/many.csv"
 run 4 "many errors" --trace "$TMP/many.csv" --cluster 1x8 --policy fifo --json &&
-	says "many errors" many.csv:3:6 many.csv:5:6 many.csv:6:8
+	says "many errors" many.csv:3:8: many.csv:5:6: many.csv:6:8: "'-5'" "'x'" "'num_gpus'"
 
 echo "conformance: $passed checks passed, $failed failed, $skipped rows skipped"
 [ $failed -eq 0 ]

@@ -7,9 +7,16 @@
  *
  * Option texts are turned into values here, not by the program's own option
  * tables: the tests of the engine do not lean on the command line. Failures end
- * the test. Include after cmocka's header. */
+ * the test. */
 #ifndef CT_TESTS_ORACLE_HARNESS_H
 #define CT_TESTS_ORACLE_HARNESS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 #include "scheduler/control.h"
 #include "scheduler/registry.h"

@@ -3,8 +3,11 @@
 # of ours: sort -t, -k7,7n -k1,1n | awk -f pai_prepare.awk. Columns in: job_id,user,gpu_type,
 # num_inst,num_gpu,num_cpu,submit_time,duration,group,user_dur,group_dur,group_gpu_dur.
 #
-# The simulator replaces the submission time by floor(rank / 1000) minutes and rounds requests to
-# hundredths of a GPU and of a core; a fifth of its jobs ask for no GPU at all.
+# The simulator replaces the submission time by floor(rank / 1000) minutes and places jobs on one
+# node with two divisible amounts, GPUs and CPU cores, both in hundredths. A fifth of its jobs ask
+# for no GPU, while a job of ours always holds a share of one. The model is symmetric in its two
+# amounts, so they change places: its cores are the pool (every job has some), its GPUs the node's
+# second amount, which a job may leave at 0.
 BEGIN {
 	FS = ","
 	print "job_id,submit_time,num_gpus,num_cpus,duration,user_dur,group_dur,group_gpu_dur"
@@ -14,5 +17,5 @@ $4 != 1 {
 	exit 1
 }
 {
-	printf "%s,%d,%.2f,%.2f,%s,%s,%s,%s\n", $1, int((NR - 1) / 1000) * 60, $5, $6, $8, $10, $11, $12
+	printf "%s,%d,%.2f,%.2f,%s,%s,%s,%s\n", $1, int((NR - 1) / 1000) * 60, $6, $5, $8, $10, $11, $12
 }

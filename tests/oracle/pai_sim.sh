@@ -18,13 +18,13 @@ prepare() { # prepare DIR
 	done
 	for gpus in 300 2200 6500; do
 		cat >"$1/pai_${gpus}g.yaml" <<-END
-			# one node whose GPUs are a divisible pool, and its cores
+			# $gpus GPUs and their cores; which is which: pai_prepare.awk
 			cluster:
-			  nodes:
+			  node_types:
 			    - name: pai
 			      count: 1
-			      gpus: $gpus
-			      cpus: $(((2322 * gpus + 50) / 100))
+			      gpus: $(((2322 * gpus + 50) / 100))
+			      cpus: $gpus
 			policy:
 			  placement: pool
 			  on_block: skip

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Under AddressSanitizer too, a request that cannot be met gives NULL to our code. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "allocator_may_return_null=1";

@@ -359,6 +359,7 @@ static void build(struct ct_result *r, const struct parts *p)
 	ct_result_add(r, CT_RESULT_MANIFEST, "policy", "easy", 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "seed", "7", 1);
 	ct_result_add(r, CT_RESULT_MANIFEST, "empty", "", 0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "load", "1.40", 1); /* stays as it is written */
 	ct_result_add(r, CT_RESULT_IMPORT, "rows_read", "5", 1);
 	ct_result_add(r, CT_RESULT_PERF, "cpu_s", "0.125", 1);
 	ct_result_warn(r, "2 rows were not sorted");
@@ -577,7 +578,8 @@ static void assert_same_pairs(const struct ct_pair *a, size_t n, const struct ct
 	for (size_t i = 0; i < n; i++) {
 		assert_string_equal(a[i].key, b[i].key);
 		assert_string_equal(a[i].value, b[i].value);
-		assert_int_equal(a[i].is_number, b[i].is_number);
+		if (strcmp(a[i].key, "load") != 0) /* a number with a form of its own comes back as text */
+			assert_int_equal(a[i].is_number, b[i].is_number);
 	}
 }
 
@@ -601,21 +603,27 @@ static void assert_same(const struct ct_result *a, const struct ct_result *b)
 
 static void round_trip(const struct ct_result *r, const char *path)
 {
+	char digest[CT_DIGEST_TEXT];
 	struct ct_result back;
 
 	write_ok(r, path);
 	read_ok(&back, path);
 	assert_same(r, &back);
+	ct_result_digest(&back, digest); /* the values that were read give the digest that was written */
+	assert_string_equal(digest, r->digest);
 	ct_result_fini(&back);
 }
 
 static void h5_comes_back_equal(void **state)
 {
 	struct place *p = *state;
+	static char big[100001];
 	struct parts v = usual;
 	struct ct_result r;
 
 	build(&r, &usual);
+	memset(big, 'y', sizeof big - 1);
+	ct_result_add(&r, CT_RESULT_MANIFEST, "big", big, 0); /* beyond what an object header holds */
 	round_trip(&r, p->path);
 	ct_result_fini(&r);
 	v.partial = v.with_events = 1;
@@ -752,13 +760,29 @@ static void other_files_are_refused(void **state)
 	spill(p->path, "", 0);
 	assert_refused(p->path, "empty");
 	spill(p->path, "job_id,submit_time\n1,2\n", 22);
-	assert_refused(p->path, "not an HDF5 file");
+	assert_refused(p->path, "does not begin with");
 	f = H5Fcreate(p->path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
 	H5Fclose(f);
-	assert_refused(p->path, "not a result");
+	assert_refused(p->path, "but not a result");
 }
 
-/* ---- a result file, then changed by HDF5 itself */
+/* ---- a result file, then changed by HDF5 itself, under a new length and hash */
+
+static void bless(const char *path)
+{
+	char digest[CT_DIGEST_TEXT], *s;
+	struct ct_digest d;
+	size_t n;
+
+	s = slurp(path, &n);
+	ct_digest_init(&d);
+	ct_digest_bytes(&d, s + 512, n - 512);
+	ct_digest_final(&d, digest);
+	memset(s, '\n', 512);
+	s[snprintf(s, 512, "cotenant-result 1\n%zu %s\n", n - 512, digest)] = '\n';
+	spill(path, s, n);
+	free(s);
+}
 
 static void with_file(const char *path, void (*change)(hid_t file))
 {
@@ -772,6 +796,7 @@ static void with_file(const char *path, void (*change)(hid_t file))
 	assert_true(f >= 0);
 	change(f);
 	assert_true(H5Fclose(f) >= 0);
+	bless(path);
 }
 
 static void set_integer(hid_t file, const char *name, int64_t v)
@@ -798,31 +823,20 @@ static void no_metric(hid_t f)
 {
 	assert_true(H5Ldelete(f, "summary/mean_jct_s", H5P_DEFAULT) >= 0);
 }
-static void no_column(hid_t f)
-{
-	assert_true(H5Ldelete(f, "jobs/integer", H5P_DEFAULT) >= 0);
-}
 static void no_job_id(hid_t f)
 {
 	assert_true(H5Ldelete(f, "jobs/job_id", H5P_DEFAULT) >= 0);
 }
-static void other_value(hid_t f)
-{
-	double v[ROWS] = { 1, 2, 3, 4, 5 };
-	hid_t d = H5Dopen2(f, "jobs/real", H5P_DEFAULT);
-
-	assert_true(d >= 0 && H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, v) >= 0);
-	H5Dclose(d);
-}
 static void replace(hid_t f, hsize_t rows, hid_t type)
 {
 	hid_t space = H5Screate_simple(1, &rows, NULL), kind = H5Tcopy(H5T_C_S1), one = H5Screate(H5S_SCALAR), d, a;
+	const char *integer = "integer";
 
 	assert_true(H5Ldelete(f, "jobs/integer", H5P_DEFAULT) >= 0);
 	d = H5Dcreate2(f, "jobs/integer", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
 	H5Tset_size(kind, H5T_VARIABLE);
 	a = H5Acreate2(d, "kind", kind, one, H5P_DEFAULT, H5P_DEFAULT);
-	assert_true(a >= 0 && H5Awrite(a, kind, &(const char *){ "integer" }) >= 0);
+	assert_true(a >= 0 && H5Awrite(a, kind, &integer) >= 0);
 	H5Aclose(a);
 	H5Dclose(d);
 	H5Tclose(kind);
@@ -848,14 +862,8 @@ static void damaged_h5_is_refused(void **state)
 		void (*change)(hid_t);
 		const char *word;
 	} cases[] = {
-		{ next_version, "version '2'" },
-		{ not_complete, "incomplete" },
-		{ no_jobs, "'jobs' is missing" },
-		{ no_metric, "mean_jct_s" },
-		{ no_column, "damaged or changed" },
-		{ no_job_id, "no column 'job_id'" },
-		{ other_value, "digest" },
-		{ shorter_column, "has 4 rows" },
+		{ next_version, "version '2'" }, { not_complete, "incomplete" }, { no_jobs, "'jobs' is missing" },
+		{ no_metric, "mean_jct_s" },     { no_job_id, "no column" },     { shorter_column, "has 4 rows" },
 		{ wrong_type, "type" },
 	};
 	struct place *p = *state;
@@ -870,37 +878,30 @@ static void damaged_h5_is_refused(void **state)
 	ct_result_fini(&r);
 }
 
-/* Bytes turned over anywhere: refused or, where it did no harm, read as it was. */
 static void flipped_bytes_are_noticed(void **state)
 {
 	struct place *p = *state;
-	struct ct_result r, back;
+	struct ct_result r;
 	char *all;
 	size_t n;
-	int refused = 0;
 
 	build(&r, &usual);
-	r.n_manifest = r.n_import = r.n_perf = r.n_warnings = 0; /* not in the digest */
-	r.config_yaml = "";
 	write_ok(&r, p->path);
+	ct_result_fini(&r);
 	all = slurp(p->path, &n);
-	for (size_t i = 5; i < n; i += 97) {
-		struct ct_err err = { 0 };
-
+	for (size_t i = 0; i < n; i += i < 90 ? 1 : 97) {
 		all[i] = (char)(all[i] ^ 0x24);
 		spill(p->path, all, n);
 		all[i] = (char)(all[i] ^ 0x24);
-		if (ct_result_read_h5(p->path, &back, &err)) {
-			assert_int_equal(err.code, CT_EIO);
-			refused++;
-			continue;
-		}
-		for (int k = 0; k < CT_METRIC_COUNT; k++)
-			assert_true(r.summary[k] == back.summary[k] || isnan(r.summary[k]));
-		ct_result_fini(&back);
+		assert_refused(p->path, "");
 	}
-	assert_true(refused > 20);
+	spill(p->path, all, n);
+	read_ok(&r, p->path);
 	ct_result_fini(&r);
+	all = realloc(all, n + 1);
+	all[n] = 'x';
+	spill(p->path, all, n + 1);
+	assert_refused(p->path, "damaged");
 	free(all);
 }
 
@@ -1003,10 +1004,10 @@ static void json_is_as_expected(void **state)
 	if (ct_result_write_json(&r, f, &err))
 		fail_msg("%s", err.text);
 	fclose(f);
-	assert_memory_equal(s, "{\n  \"manifest\": {\n    \"config\": \"policy:\\n  name: easy\\n\",\n", 62);
-	assert_non_null(
-	    strstr(s, "\"empty\": \"\",\n    \"import\": {\n      \"rows_read\": 5\n    },\n    \"partial\": false,\n"
-		      "    \"policy\": \"easy\",\n    \"seed\": 7,\n    \"warnings\": [\n"));
+	assert_ptr_equal(strstr(s, "{\n  \"manifest\": {\n    \"config\": \"policy:\\n  name: easy\\n\",\n"), s);
+	assert_non_null(strstr(s, "\"empty\": \"\",\n    \"import\": {\n      \"rows_read\": 5\n    },\n    \"load\": "
+				  "1.40,\n    \"partial\": false,\n"
+				  "    \"policy\": \"easy\",\n    \"seed\": 7,\n    \"warnings\": [\n"));
 	assert_non_null(
 	    strstr(s, "  \"perf\": {\n    \"cpu_s\": 0.125\n  },\n  \"summary\": {\n    \"attainment_frac\": "));
 	assert_non_null(strstr(s, "\"mean_jct_s\": 1.5,\n"));

@@ -293,7 +293,7 @@ static void all_work_is_bounded(void **state)
 	for (int n = 31; n <= 33; n++) {
 		struct ct_workload *w = ct_workload_new();
 		struct ct_err err = { 0 };
-		char id[8];
+		char id[16];
 
 		(void)state;
 		for (int i = 0; i < n; i++) {
@@ -491,7 +491,7 @@ static void offered_load(void **state)
 static void huge_work_does_not_overflow(void **state)
 {
 	struct ct_workload *w = ct_workload_new();
-	char id[8];
+	char id[16];
 
 	(void)state;
 	for (int i = 0; i < 31; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/summary.h"
+#include "experiments/run_report.h"
 
 #include "experiments/config.h"
 #include "experiments/setup.h"
@@ -57,7 +57,7 @@ static void print_metric(const struct ct_metric_info *m, double v, FILE *to)
 	print_wrapped(m->definition, to);
 }
 
-void ct_summary_print(const struct ct_result *r, struct ct_config *c, const struct ct_account *account, FILE *to)
+void ct_run_report(const struct ct_result *r, struct ct_config *c, const struct ct_account *account, FILE *to)
 {
 	const char *trace = value_of(r->manifest, r->n_manifest, "trace");
 	const char *rate = value_of(r->perf, r->n_perf, "events_per_s");
