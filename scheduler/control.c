@@ -35,11 +35,12 @@ struct control {
 	struct ct_view_group *groups;
 	void *state;
 	struct ct_err *err;
-	bool planning;      /* a happening is the plan's own doing */
-	double clock_s;     /* what reading the clock takes */
-	bool timing;        /* this call of schedule() is measured */
-	double verbs_s;     /* of it spent in the world's verbs */
-	uint64_t n_started; /* jobs started so far: did a call achieve anything? */
+	bool planning;       /* a happening is the plan's own doing */
+	double clock_s;      /* what reading the clock takes */
+	bool timing;         /* this call of schedule() is measured */
+	double verbs_s;      /* of it spent in the world's verbs */
+	uint64_t n_notified; /* callbacks made */
+	uint64_t n_started;  /* jobs started so far: did a call achieve anything? */
 	struct ct_run_perf perf;
 };
 
@@ -80,6 +81,11 @@ static void mirror_group(struct control *c, uint32_t group)
 	v->max_idle = most == UINT32_MAX ? 0 : most;
 }
 
+static uint32_t free_of(uint32_t capacity, uint32_t used)
+{
+	return capacity == UINT32_MAX ? UINT32_MAX : capacity - used;
+}
+
 static void mirror_node(struct control *c, uint32_t node)
 {
 	const struct ct_node *n = &c->cluster->nodes[node];
@@ -87,8 +93,8 @@ static void mirror_node(struct control *c, uint32_t node)
 
 	v->up = n->up;
 	v->idle_gpus = n->idle_gpus;
-	v->free_cpu_milli = n->cpu_milli == UINT32_MAX ? UINT32_MAX : n->cpu_milli - n->used_cpu_milli;
-	v->free_mem_mib = n->mem_mib == UINT32_MAX ? UINT32_MAX : n->mem_mib - n->used_mem_mib;
+	v->free_cpu_milli = free_of(n->cpu_milli, n->used_cpu_milli);
+	v->free_mem_mib = free_of(n->mem_mib, n->used_mem_mib);
 	v->free_milli = n->free_milli;
 }
 
@@ -118,7 +124,11 @@ static void mirror_slots(struct control *c, const struct ct_slot *slots, uint32_
 static void mirror_pools(struct control *c)
 {
 	for (uint32_t i = 0; i < c->view.n_nodes; i++) {
-		if (c->nodes[i].free_milli == c->cluster->nodes[i].free_milli)
+		const struct ct_node *n = &c->cluster->nodes[i];
+
+		if (c->nodes[i].free_milli == n->free_milli &&
+		    c->nodes[i].free_cpu_milli == free_of(n->cpu_milli, n->used_cpu_milli) &&
+		    c->nodes[i].free_mem_mib == free_of(n->mem_mib, n->used_mem_mib))
 			continue;
 		mirror_node(c, i);
 		mirror_group(c, c->nodes[i].group);
@@ -217,12 +227,30 @@ static void mirror_holding(struct control *c, uint32_t job, uint32_t config, uin
 		enter(c, job, state);
 }
 
+/* Tells the policy; one call in TIMED_EVERY is measured for all. */
+static void notify(struct control *c, void (*callback)(void *state, const struct ct_view *v, uint32_t job),
+		   uint32_t job)
+{
+	double start;
+
+	if (!callback)
+		return;
+	if (c->n_notified++ % TIMED_EVERY) {
+		callback(c->state, &c->view, job);
+		return;
+	}
+	start = seconds_of(CLOCK_MONOTONIC);
+	callback(c->state, &c->view, job);
+	start = seconds_of(CLOCK_MONOTONIC) - start - c->clock_s;
+	if (start > 0 && start < LONG_CALL_US * 1e-6) /* longer: the thread was interrupted */
+		c->perf.policy_cpu_s += start * TIMED_EVERY;
+}
+
 static void job_ended(struct control *c, uint32_t job)
 {
 	c->jobs[job].gpus_held = 0;
 	enter(c, job, CT_VIEW_ENDED);
-	if (c->policy->on_finish)
-		c->policy->on_finish(c->state, &c->view, job);
+	notify(c, c->policy->on_finish, job);
 }
 
 static bool may_hold_pool(enum ct_event_kind kind)
@@ -244,8 +272,7 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 		c->view.n_jobs = job + 1;
 		enter(c, job, CT_VIEW_QUEUED);
 		list_insert(c, queue_of(c), job, CT_NO_JOB);
-		if (c->policy->on_submit)
-			c->policy->on_submit(c->state, &c->view, job);
+		notify(c, c->policy->on_submit, job);
 		break;
 	case CT_DID_START:
 		list_remove(c, queue_of(c), job);
@@ -280,15 +307,14 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 		c->jobs[job].gpus_held = 0;
 		c->jobs[job].n_preemptions++;
 		requeue(c, job);
-		if (!c->planning && c->policy->on_change)
-			c->policy->on_change(c->state, &c->view, job);
+		if (!c->planning)
+			notify(c, c->policy->on_change, job);
 		break;
 	case CT_DID_NODE_DOWN:
 	case CT_DID_NODE_UP:
 		mirror_node(c, job);
 		mirror_group(c, c->nodes[job].group);
-		if (c->policy->on_change)
-			c->policy->on_change(c->state, &c->view, CT_NO_JOB);
+		notify(c, c->policy->on_change, CT_NO_JOB);
 		break;
 	case CT_DID_WAKE:
 	case CT_EVENT_KINDS:

@@ -110,13 +110,15 @@ static void promote(struct las *l, const struct ct_view *v)
 		}
 }
 
-/* Asks for every partition whose running jobs crossed the threshold. */
+/* Asks for every partition where jobs wait and a running one crossed the threshold. */
 static void mark_crossed(struct las *l, const struct ct_view *v)
 {
 	for (uint32_t i = 0; i < l->s.q.n_parts; i++) {
 		const struct ct_active_list *a = &l->s.active[i];
 		int64_t now_key;
 
+		if (ct_waiting_first(&l->s.q.waiting, i) == CT_NO_JOB)
+			continue;
 		for (size_t k = 0; k < a->n; k++) {
 			key(&l->s, v, a->job[k].job, &now_key);
 			if (now_key != a->job[k].key)

@@ -126,19 +126,19 @@ static uint64_t idle_accepted(const struct request *r)
 	return idle;
 }
 
-/* The fullest node of a class with at least `want` idle GPUs, not before `skip`
- * of its wholly idle nodes; CT_NONE: there is none. */
-static uint32_t best_node(const struct request *r, const struct ct_class *k, uint32_t want, uint32_t skip)
+/* The fullest node of a class with at least `want` idle GPUs, passing over the first
+ * `taken` of the wholly idle ones that could give all their GPUs; CT_NONE: none. */
+static uint32_t best_node(const struct request *r, const struct ct_class *k, uint32_t want, uint32_t taken)
 {
 	for (uint32_t level = ct_bits_next(&k->levels, want); level != UINT32_MAX;
 	     level = ct_bits_next(&k->levels, level + 1)) {
-		uint32_t skipping = level == k->max_node_gpus ? skip : 0;
-
 		for (uint32_t at = ct_bits_next(&k->by_idle[level], 0); at != UINT32_MAX;
 		     at = ct_bits_next(&k->by_idle[level], at + 1)) {
-			if (node_limit(r, &r->c->nodes[k->node[at]]) < want)
-				continue;
-			if (!skipping--)
+			uint32_t limit = node_limit(r, &r->c->nodes[k->node[at]]);
+
+			if (taken && level == k->max_node_gpus && limit >= level)
+				taken--;
+			else if (limit >= want)
 				return k->node[at];
 		}
 	}
@@ -324,7 +324,7 @@ static struct ct_place find_pool(const struct request *r)
 		if (best == CT_NONE || n->free_milli < c->nodes[best].free_milli)
 			best = i;
 	}
-	return (struct ct_place){ NULL, best == CT_NONE ? 0 : r->n, best };
+	return (struct ct_place){ NULL, best == CT_NONE ? 0 : r->n ? r->n : 1, best };
 }
 
 struct ct_place ct_placement_find(struct ct_placement *p, uint32_t job, enum ct_place_rule rule, uint32_t residents)
@@ -332,7 +332,7 @@ struct ct_place ct_placement_find(struct ct_placement *p, uint32_t job, enum ct_
 	struct request r = request_of(p, job, residents);
 	uint32_t got = 0;
 
-	if (rule == CT_PLACE_POOL)
+	if (rule == CT_PLACE_POOL || !r.n)
 		return find_pool(&r);
 	if (r.milli == 1000 && idle_accepted(&r) >= r.n)
 		got = rule == CT_PLACE_COUNT ? take_idle(p, &r, r.n) : pack_idle(p, &r);
@@ -343,38 +343,67 @@ struct ct_place ct_placement_find(struct ct_placement *p, uint32_t job, enum ct_
 
 /* ---- the empty cluster */
 
+/* GPUs of an idle node of this shape that the job could use. */
+static uint32_t shape_limit(const struct request *r, const struct ct_node_spec *s)
+{
+	uint32_t cpu = affordable(r->cpu_milli, r->n, s->cpu_milli ? s->cpu_milli : UINT32_MAX, 0);
+	uint32_t mem = affordable(r->mem_mib, r->n, s->mem_mib ? s->mem_mib : UINT32_MAX, 0);
+	uint32_t least = cpu < mem ? cpu : mem;
+
+	if (s->gpu_mem_mib && r->gpu_mem_mib > s->gpu_mem_mib)
+		return 0;
+	return least < s->gpus ? least : s->gpus;
+}
+
+/* Whole nodes of one class and the rest on one more, as take_nodes() does it. */
+static int nodes_possible(const struct request *r, uint32_t class)
+{
+	const struct ct_cluster *c = r->c;
+	uint32_t size = c->classes[class].max_node_gpus, whole = size ? r->n / size : 0, rest = size ? r->n % size : 0;
+	uint64_t full = 0, fit_rest = 0;
+
+	if (!size || r->milli < 1000)
+		return 0;
+	for (uint32_t i = 0; i < c->n_shapes; i++) {
+		uint32_t limit = c->shape_class[i] == class ? shape_limit(r, &c->shapes[i]) : 0;
+
+		full += limit == size ? c->shapes[i].count : 0;
+		fit_rest += rest && limit >= rest ? c->shapes[i].count : 0;
+	}
+	return full >= whole && (!rest || fit_rest > whole);
+}
+
 int ct_placement_possible(const struct ct_placement *p, uint32_t job, enum ct_place_rule rule)
 {
 	struct request r = request_of(p, job, 1);
 	const struct ct_cluster *c = r.c;
+	uint64_t anywhere = 0;
 	uint32_t largest = 0;
 
-	if (rule == CT_PLACE_COUNT)
-		return 1; /* the world has rejected what has too few GPUs in all */
 	for (uint32_t i = 0; i < c->n_shapes; i++) {
 		const struct ct_node_spec *s = &c->shapes[i];
 
 		if (!accepts(&r, &c->classes[c->shape_class[i]]))
 			continue;
+		if ((rule == CT_PLACE_POOL || !r.n) && (uint64_t)r.n * r.milli <= 1000 * (uint64_t)s->gpus &&
+		    (!s->cpu_milli || r.cpu_milli <= s->cpu_milli) && (!s->mem_mib || r.mem_mib <= s->mem_mib))
+			return 1;
+		if (rule == CT_PLACE_POOL || !r.n)
+			continue;
+		anywhere += (uint64_t)s->count * shape_limit(&r, s);
 		if (s->gpus > largest)
 			largest = s->gpus;
-		if (rule == CT_PLACE_POOL && (uint64_t)r.n * r.milli > 1000 * (uint64_t)s->gpus)
-			continue;
-		if (rule == CT_PLACE_PACK && (s->gpus < r.n || (s->gpu_mem_mib && r.gpu_mem_mib > s->gpu_mem_mib)))
-			continue;
-		if ((!s->cpu_milli || r.cpu_milli <= s->cpu_milli) && (!s->mem_mib || r.mem_mib <= s->mem_mib))
+		if (rule == CT_PLACE_PACK && shape_limit(&r, s) >= r.n)
 			return 1;
 	}
-	if (rule == CT_PLACE_POOL || largest >= r.n)
+	if (rule == CT_PLACE_POOL || !r.n)
 		return 0;
-	for (uint32_t i = 0; i < c->n_classes; i++) {
-		const struct ct_class *k = &c->classes[i];
-		uint32_t full = 0;
-
-		for (uint32_t n = 0; n < k->n_nodes; n++)
-			full += c->nodes[k->node[n]].n_gpus == k->max_node_gpus;
-		if (accepts(&r, k) && k->max_node_gpus && full >= r.n / k->max_node_gpus && k->n_gpus_all >= r.n)
+	if (rule == CT_PLACE_COUNT)
+		return anywhere >= r.n;
+	if (largest >= r.n)
+		return 0;
+	for (uint32_t i = 0; i < c->n_classes; i++)
+		if (accepts(&r, &c->classes[i]) && nodes_possible(&r, i))
 			return 1;
-	}
 	return 0;
 }

@@ -243,9 +243,7 @@ struct ct_place ct_queueing_place(const struct ct_queueing *q, const struct ct_v
 int ct_queueing_start_at(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job,
 			 const struct ct_place *at)
 {
-	uint32_t config = ct_view_job(v, job)->default_config;
-	int rc = q->placement == CT_PLACE_POOL ? p->start_pool(p, job, config, at->node)
-					       : p->start(p, job, config, at->gpus, at->n);
+	int rc = ct_start_at(v, p, job, at);
 
 	if (rc)
 		return rc;
@@ -317,27 +315,45 @@ uint32_t ct_queueing_candidates(struct ct_queueing *q, uint32_t partition, const
 	return n;
 }
 
+/* Leaves the candidates that may fit; the index of the earliest of them. */
+static uint32_t earliest_in_room(struct ct_queueing *q, const struct ct_view *v, uint32_t partition, uint32_t *n)
+{
+	struct ct_room room = ct_queueing_room(q, v, partition);
+	struct ct_candidate *c = q->candidate;
+	uint32_t kept = 0, best = 0;
+
+	for (uint32_t i = 0; i < *n; i++) {
+		if (!ct_queueing_may_fit(q, v, &room, &q->waiting.class[c[i].class].demand))
+			continue;
+		c[kept] = c[i];
+		if (ct_order_before(c[kept].key, c[kept].job, c[best].key, c[best].job))
+			best = kept;
+		kept++;
+	}
+	*n = kept;
+	return best;
+}
+
 /* Greedy scan of the whole queue: the candidates are the first jobs of the classes
  * that fitted last time they were asked. */
 static int skip_pass(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t partition)
 {
 	struct ct_room room = ct_queueing_room(q, v, partition);
-	uint32_t n = ct_queueing_candidates(q, partition, &room);
+	uint32_t n = ct_queueing_candidates(q, partition, &room), i;
 
 	while (n > 0) {
-		uint32_t i = ct_candidate_earliest(q->candidate, n);
-		struct ct_candidate *c = &q->candidate[i];
-		const struct ct_request *d = &q->waiting.class[c->class].demand;
-		enum ct_start_result r = CT_DOES_NOT_FIT;
+		enum ct_start_result r;
+		struct ct_candidate *c;
 
-		if (ct_queueing_may_fit(q, v, &room, d))
-			r = ct_queueing_start(q, v, p, c->job);
+		i = earliest_in_room(q, v, partition, &n);
+		if (n == 0)
+			return 0;
+		c = &q->candidate[i];
+		r = ct_queueing_start(q, v, p, c->job);
 		if (r == CT_START_FAILED)
 			return 1;
-		if (r == CT_STARTED) {
-			room = ct_queueing_room(q, v, partition);
+		if (r == CT_STARTED)
 			*c = candidate_of(q, c->class);
-		}
 		if (r == CT_DOES_NOT_FIT || c->job == CT_NO_JOB)
 			*c = q->candidate[--n];
 	}

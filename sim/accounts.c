@@ -226,10 +226,10 @@ static int check_job(const struct ct_world *w, uint32_t job, struct ct_err *err)
 				 "job '%s': its phases add up to %.6f s, its life lasted %.6f s", j->id,
 				 ct_seconds(sum), ct_seconds(end - j->submit_us));
 	on_gpus = sum - o->phase_us[CT_PHASE_QUEUE] - o->phase_us[CT_PHASE_PROFILE];
-	if (j->min_gpus == j->max_gpus && w->live[job].held != (ct_wide)ct_request_milli(j) * on_gpus)
+	if (j->min_gpus == j->max_gpus && w->live[job].held != (ct_wide)ct_job_milli(j) * on_gpus)
 		return ct_err_at(err, CT_EMISMATCH, NULL, "job '%s': held %.6f GPU s, its time on GPUs makes %.6f",
 				 j->id, (double)w->live[job].held / 1e9,
-				 (double)ct_request_milli(j) * (double)on_gpus / 1e9);
+				 (double)ct_job_milli(j) * (double)on_gpus / 1e9);
 	if (o->state == CT_JOB_FINISHED && fabs(o->work_s - duration_s) > 1e-6 + 1e-9 * duration_s)
 		return ct_err_at(err, CT_EMISMATCH, NULL, "job '%s': finished after %.6f s of work, wanted %.6f", j->id,
 				 o->work_s, duration_s);

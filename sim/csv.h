@@ -39,7 +39,7 @@ int ct_csv_open_memory(const char *name, const void *bytes, size_t n, char delim
 void ct_csv_close(struct ct_csv *c);
 
 /* 1: a record is there; 0: end of input; otherwise an error code: CT_EIO (read,
- * truncated gzip), CT_ETRACE (NUL byte, record over the limit, quote never closed).
+ * truncated gzip), CT_ETRACE (NUL byte, record over the limit, quote never closed, text after a closing quote).
  * Blank lines are skipped. */
 int ct_csv_next(struct ct_csv *c, struct ct_err *err);
 size_t ct_csv_fields(const struct ct_csv *c);

@@ -73,6 +73,8 @@ static double slowest(const struct ct_world *w, uint32_t job)
 
 	if (!l->n_slots)
 		return c->types[c->nodes[l->node].type].speed;
+	if (c->one_speed > 0 && (!c->shared_gpus || !w->spec.contention))
+		return c->one_speed;
 	for (uint32_t i = 0; i < l->n_slots; i++) {
 		uint32_t gpu = c->slots[l->first_slot + i].gpu;
 		double p = c->types[c->nodes[c->gpus[gpu].node].type].speed * factor_on(w, job, gpu);
@@ -92,7 +94,7 @@ static void credit(struct ct_world *w, uint32_t job, double done_us)
 	w->live[job].remaining_us -= done_us;
 	w->outcome[job].work_s += s;
 	if (w->window_open)
-		w->work_gpu_s += s * (double)ct_request_milli(j) / 1000;
+		w->work_gpu_s += s * (double)ct_job_milli(j) / 1000;
 }
 
 void ct_progress_settle(struct ct_world *w, uint32_t job)
@@ -137,6 +139,8 @@ void ct_progress_rate_neighbours(struct ct_world *w, const struct ct_slot *slots
 {
 	uint32_t mark = ++w->mark;
 
+	if (!w->spec.contention)
+		return; /* nobody notices */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ct_gpu *g = &w->cluster->gpus[slots[i].gpu];
 

@@ -88,49 +88,71 @@ static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struc
 	return 0;
 }
 
-/* CPU and host memory of the nodes, run by run as ct_cluster_take() books them.
- * A node named in several runs is checked with the sum so far. */
-static int check_hosts(const struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n,
-		       const struct ct_demand *d, struct ct_err *err)
+static int compare_u32(const void *a, const void *b)
 {
-	const struct ct_cluster *c = w->cluster;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	if (!d->cpu_milli && !d->mem_mib)
-		return 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ct_node *node = &c->nodes[c->gpus[gpus[i]].node];
-		uint64_t cpu = node->used_cpu_milli, mem = node->used_mem_mib;
-		uint32_t run = 0;
+	return (x > y) - (x < y);
+}
 
-		if (i && c->gpus[gpus[i - 1]].node == c->gpus[gpus[i]].node)
-			continue;
-		for (uint32_t k = 0; k <= n; k++) {
-			if (k < n && c->gpus[gpus[k]].node == c->gpus[gpus[i]].node) {
-				run++;
-			} else if (run) {
-				cpu += ct_share_of(d->cpu_milli, run, n);
-				mem += ct_share_of(d->mem_mib, run, n);
-				run = 0;
-			}
-		}
-		if (cpu > node->cpu_milli)
-			return REFUSE(w, job, err, "node %u has no room for its CPU (%.3f of %.3f cores)",
-				      c->gpus[gpus[i]].node, (double)cpu / 1000, (double)node->cpu_milli / 1000);
-		if (mem > node->mem_mib)
-			return REFUSE(w, job, err, "node %u has no room for its host memory (%llu of %u MiB)",
-				      c->gpus[gpus[i]].node, (unsigned long long)mem, node->mem_mib);
+/* The list in ascending order, which puts the GPUs of a node together: the order a
+ * plan names them in has no meaning. Sorted in w->scratch where it is not. */
+static int ascending(struct ct_world *w, uint32_t job, const uint32_t **gpus, uint32_t n, struct ct_err *err)
+{
+	const struct ct_job *j = &w->work->jobs[job];
+	const uint32_t *list = *gpus;
+	uint32_t i = 1;
+
+	if (!j->num_gpus)
+		return REFUSE(w, job, err, "%s", "asks for no GPU: it starts on a share of a node");
+	if (n < j->min_gpus || n > j->max_gpus)
+		return REFUSE(w, job, err, "wants %u to %u GPUs at once, got %u", j->min_gpus, j->max_gpus, n);
+	if (n > w->cluster->n_gpus)
+		return REFUSE(w, job, err, "the cluster has %u GPUs, not %u", w->cluster->n_gpus, n);
+	while (i < n && list[i] > list[i - 1])
+		i++;
+	if (i < n) {
+		memcpy(w->scratch, list, n * sizeof *list);
+		qsort(w->scratch, n, sizeof *list, compare_u32);
+		*gpus = w->scratch;
 	}
 	return 0;
 }
 
+/* CPU and host memory of the nodes, as ct_cluster_take() books them. */
+static int check_hosts(const struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n,
+		       const struct ct_demand *d, struct ct_err *err)
+{
+	const struct ct_cluster *c = w->cluster;
+	uint32_t run;
+
+	if (!d->cpu_milli && !d->mem_mib)
+		return 0;
+	for (uint32_t i = 0; i < n; i += run) {
+		uint32_t at = c->gpus[gpus[i]].node;
+		const struct ct_node *node = &c->nodes[at];
+		uint64_t cpu, mem;
+
+		for (run = 1; i + run < n && c->gpus[gpus[i + run]].node == at;)
+			run++;
+		cpu = (uint64_t)node->used_cpu_milli + ct_share_of(d->cpu_milli, run, n);
+		mem = (uint64_t)node->used_mem_mib + ct_share_of(d->mem_mib, run, n);
+		if (cpu > node->cpu_milli)
+			return REFUSE(w, job, err, "node %u has no room for its CPU (%.3f of %.3f cores)", at,
+				      (double)cpu / 1000, (double)node->cpu_milli / 1000);
+		if (mem > node->mem_mib)
+			return REFUSE(w, job, err, "node %u has no room for its host memory (%llu of %u MiB)", at,
+				      (unsigned long long)mem, node->mem_mib);
+	}
+	return 0;
+}
+
+/* `gpus` ascending. */
 static int check_room(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n, const struct ct_demand *d,
 		      struct ct_err *err)
 {
-	const struct ct_job *j = &w->work->jobs[job];
 	uint32_t stamp = ++w->mark;
 
-	if (n < j->min_gpus || n > j->max_gpus)
-		return REFUSE(w, job, err, "wants %u to %u GPUs at once, got %u", j->min_gpus, j->max_gpus, n);
 	for (uint32_t i = 0; i < n; i++)
 		CT_TRY(check_gpu(w, job, gpus[i], d, stamp, err));
 	return check_hosts(w, job, gpus, n, d, err);
@@ -178,44 +200,30 @@ static int64_t held_milli(const struct ct_world *w, uint32_t job)
 	return l->n_slots ? (int64_t)l->n_slots * w->work->jobs[job].gpu_milli : (int64_t)l->pool_milli;
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Remembers the placement as ranges; a later one takes its place where it fits. */
+/* Remembers the placement as ranges; a later one takes its place where it fits.
+ * `gpus` ascending. */
 static void record_place(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n)
 {
 	struct ct_outcome *o = &w->outcome[job];
-	uint32_t *sorted = w->scratch, ranges = 1, at;
-	bool ascending = true;
+	uint32_t ranges = 1, *at;
 
-	for (uint32_t i = 0; i < n; i++) {
-		sorted[i] = gpus[i];
-		ascending &= i == 0 || gpus[i] > gpus[i - 1];
-	}
-	if (!ascending)
-		qsort(sorted, n, sizeof *sorted, compare_u32);
 	for (uint32_t i = 1; i < n; i++)
-		ranges += sorted[i] != sorted[i - 1] + 1;
+		ranges += gpus[i] != gpus[i - 1] + 1;
 	if (ranges > o->n_place) {
 		CT_GROW(w->places, w->cap_places, w->n_places + 2 * (size_t)ranges);
 		o->place = (uint32_t)(w->n_places / 2);
 		w->n_places += 2 * (size_t)ranges;
 	}
 	o->n_place = ranges;
-	at = 2 * o->place;
-	w->places[at] = sorted[0];
+	at = w->places + 2 * (size_t)o->place;
+	*at++ = gpus[0];
 	for (uint32_t i = 1; i < n; i++) {
-		if (sorted[i] == sorted[i - 1] + 1)
-			continue;
-		w->places[at + 1] = sorted[i - 1];
-		at += 2;
-		w->places[at] = sorted[i];
+		if (gpus[i] != gpus[i - 1] + 1) {
+			*at++ = gpus[i - 1];
+			*at++ = gpus[i];
+		}
 	}
-	w->places[at + 1] = sorted[n - 1];
+	*at = gpus[n - 1];
 }
 
 static void take(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n, const struct ct_demand *d)
@@ -291,7 +299,7 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	book_held(w, job, 0, held_milli(w, job));
 	link_holder(w, job);
 	w->n_queued--;
-	w->queued_milli -= ct_request_milli(&w->work->jobs[job]);
+	w->queued_milli -= ct_job_milli(&w->work->jobs[job]);
 	w->n_running++;
 	if (o->start_us < 0)
 		o->start_us = w->where.now_us;
@@ -320,6 +328,7 @@ int ct_world_start(struct ct_world *w, uint32_t job, uint32_t config, const uint
 	CT_TRY(check_job(w, job, err));
 	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_QUEUED, "start", err));
 	CT_TRY(check_config(w, job, config, err));
+	CT_TRY(ascending(w, job, &gpus, n, err));
 	d = ct_demand_of(w, job, config);
 	CT_TRY(check_room(w, job, gpus, n, &d, err));
 	take(w, job, gpus, n, &d);
@@ -343,7 +352,7 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	l = &w->live[job];
 	n = &w->cluster->nodes[node];
 	d = ct_demand_of(w, job, config);
-	milli = (uint64_t)ct_request_milli(&w->work->jobs[job]);
+	milli = (uint64_t)ct_job_milli(&w->work->jobs[job]);
 	if (n->partition != l->partition || (l->type != CT_NONE && n->type != l->type))
 		return REFUSE(w, job, err, "node %u has another partition or GPU type", node);
 	if (milli > n->free_milli)
@@ -357,7 +366,7 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	l->node = node;
 	l->n_slots = 0;
 	l->pool_milli = milli;
-	w->pooled = true;
+	w->pooled |= milli > 0;
 	begin(w, job, config);
 	return 0;
 }
@@ -373,7 +382,7 @@ void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
 	ct_event_cancel(&w->events, l->switching);
 	if (lose) {
 		double s = (l->start_remaining_us - l->remaining_us) / 1e6;
-		double gpus = (double)ct_request_milli(&w->work->jobs[job]) / 1000;
+		double gpus = (double)ct_job_milli(&w->work->jobs[job]) / 1000;
 
 		o->work_s -= s;
 		o->lost_s += s;
@@ -389,7 +398,7 @@ void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
 						    : l->paused_as);
 	o->n_preemptions = one_more(o->n_preemptions);
 	w->n_queued++;
-	w->queued_milli += ct_request_milli(&w->work->jobs[job]);
+	w->queued_milli += ct_job_milli(&w->work->jobs[job]);
 	ct_release(w, job, &slots, &n);
 	ct_world_tell(w, CT_DID_PREEMPT, job, l->config, slots, n);
 }
@@ -431,6 +440,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 		return REFUSE(w, job, err, "holds a pool share of node %u, which cannot migrate", l->node);
 	if (l->switching.generation)
 		return REFUSE(w, job, err, "is switching to configuration %u", l->next_config);
+	CT_TRY(ascending(w, job, &gpus, n, err));
 	d = ct_demand_of(w, job, config);
 	/* Its own GPUs count as free: give, look, and take back when refused. */
 	first = l->first_slot;
@@ -528,7 +538,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 static void leave_queue(struct ct_world *w, uint32_t job, enum ct_job_state state, enum ct_reason reason)
 {
 	w->n_queued--;
-	w->queued_milli -= ct_request_milli(&w->work->jobs[job]);
+	w->queued_milli -= ct_job_milli(&w->work->jobs[job]);
 	ct_world_end_job(w, job, state, reason);
 	ct_world_tell(w, state == CT_JOB_FAILED ? CT_DID_FAIL : CT_DID_REJECT, job, w->live[job].config, NULL, 0);
 }

@@ -209,11 +209,31 @@ static const struct ct_job *find_or_insert_id(struct id_cell *table, unsigned lo
 	return NULL;
 }
 
+/* Numbered jobs stand in order, shorter ids first: then no two are the same. */
+static int ids_ascend(const struct ct_workload *w)
+{
+	const char *last = "";
+	size_t last_n = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		const char *id = w->jobs[i].id ? w->jobs[i].id : "";
+		size_t n = strlen(id);
+
+		if (n < last_n || (n == last_n && memcmp(id, last, n) <= 0))
+			return 0;
+		last = id;
+		last_n = n;
+	}
+	return 1;
+}
+
 static void check_ids(const struct ct_workload *w, struct ct_err *err)
 {
 	unsigned log2_size = 4;
 	struct id_cell *table;
 
+	if (ids_ascend(w))
+		return;
 	while ((size_t)1 << log2_size < w->n + w->n / 2)
 		log2_size++;
 	table = ct_calloc((size_t)1 << log2_size, sizeof *table);
@@ -550,6 +570,8 @@ int ct_workload_stretch(const struct ct_workload *w, double factor, struct ct_wo
 				 ct_seconds(CT_TIME_LIMIT));
 	copy = ct_workload_new();
 	copy->report = w->report;
+	if (w->report.source) /* lives in the arena of w */
+		copy->report.source = ct_workload_text(copy, w->report.source, strlen(w->report.source));
 	for (size_t i = 1; i < w->strings.n; i++) /* in order, so the numbers stay */
 		ct_strings_add(&copy->strings, w->strings.text[i], strlen(w->strings.text[i]));
 	for (size_t i = 0; i < w->n; i++) {

@@ -78,8 +78,26 @@ static uint32_t usable(uint32_t gpus, uint32_t demand, uint32_t n, uint32_t capa
 
 	if (!demand || !capacity)
 		return gpus;
+	if (!n) /* no GPUs: the whole demand on one node, or not */
+		return demand <= capacity;
 	k = (uint64_t)capacity * n / demand; /* largest k with ceil(demand * k / n) <= capacity */
 	return k < gpus ? (uint32_t)k : gpus;
+}
+
+/* The first thing there is too little of for the smallest gang; a job without GPUs
+ * wants one node with enough of the rest. */
+static enum ct_reason judge(const struct ct_job *j, uint32_t n_partitions, uint64_t gpus, uint64_t with_memory,
+			    uint64_t with_cpu, uint64_t with_host)
+{
+	uint64_t wanted = j->num_gpus ? j->min_gpus : 1;
+
+	if (gpus < j->min_gpus)
+		return n_partitions > 1 ? CT_REASON_PARTITION_TOO_SMALL : CT_REASON_CLUSTER_TOO_SMALL;
+	if (with_memory < j->min_gpus)
+		return CT_REASON_GPU_MEMORY;
+	if (with_cpu < wanted)
+		return CT_REASON_CPU;
+	return with_host < wanted ? CT_REASON_HOST_MEMORY : CT_REASON_NONE;
 }
 
 /* Compares the smallest gang of a job with what its partition has in all, node
@@ -110,15 +128,8 @@ static enum ct_reason never_runs(const struct ct_world *w, uint32_t job)
 		with_cpu += (uint64_t)s->count * usable(s->gpus, d.cpu_milli, j->min_gpus, s->cpu_milli);
 		with_host += (uint64_t)s->count * usable(s->gpus, d.mem_mib, j->min_gpus, s->mem_mib);
 	}
-	if (!of_type && any)
-		return CT_REASON_GPU_TYPE;
-	if (of_type < j->min_gpus)
-		return w->cluster->n_partitions > 1 ? CT_REASON_PARTITION_TOO_SMALL : CT_REASON_CLUSTER_TOO_SMALL;
-	if (with_memory < j->min_gpus)
-		return CT_REASON_GPU_MEMORY;
-	if (with_cpu < j->min_gpus)
-		return CT_REASON_CPU;
-	return with_host < j->min_gpus ? CT_REASON_HOST_MEMORY : CT_REASON_NONE;
+	return of_type || !any ? judge(j, w->cluster->n_partitions, of_type, with_memory, with_cpu, with_host)
+			       : CT_REASON_GPU_TYPE;
 }
 
 /* ---- making a world */
@@ -150,6 +161,7 @@ static void prepare_jobs(struct ct_world *w)
 		w->live[i].type = j->gpu_type ? type[j->gpu_type] : CT_NONE;
 		if (j->gpu_type && w->live[i].type == CT_NONE)
 			w->live[i].type = CT_NONE - 1; /* a type that no node has */
+		w->outcome[i].start_us = w->outcome[i].finish_us = -1;
 		w->live[i].node = CT_NONE;
 		w->live[i].remaining_us = (double)j->duration_us;
 		if (w->spec.families && w->spec.families[i])
@@ -214,8 +226,6 @@ struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *e
 	w->capacity_up_milli = (int64_t)c->capacity_milli;
 	ct_event_queue_init(&w->events);
 	ct_account_open(w);
-	if (w->n_jobs)
-		ct_event_push(&w->events, w->work->jobs[0].submit_us, CT_EVENT_ARRIVAL, 0);
 	return w;
 }
 
@@ -312,7 +322,6 @@ static void arrive(struct ct_world *w, uint32_t job)
 	struct ct_live *l = &w->live[job];
 
 	l->phase_since = l->settled = w->where.now_us;
-	w->outcome[job].start_us = w->outcome[job].finish_us = -1;
 	w->outcome[job].state = CT_JOB_QUEUED;
 	w->n_submitted++;
 	w->window_pending += in_window(w, job);
@@ -322,24 +331,25 @@ static void arrive(struct ct_world *w, uint32_t job)
 		return;
 	}
 	w->n_queued++;
-	w->queued_milli += ct_request_milli(&w->work->jobs[job]);
+	w->queued_milli += ct_job_milli(&w->work->jobs[job]);
 	w->changed = true;
 	ct_world_tell(w, CT_DID_SUBMIT, job, l->config, NULL, 0);
 }
 
-/* All jobs submitted at this instant; the next submission becomes the one pending
- * arrival. */
+/* Submissions stand sorted in the workload, so the next one is kept beside the heap
+ * of events instead of in it: half the pushes and pops of a run. */
+static ct_time next_arrival(const struct ct_world *w)
+{
+	return w->next_arrival < w->n_jobs ? w->work->jobs[w->next_arrival].submit_us : CT_NEVER;
+}
+
+/* All jobs submitted at this instant. */
 static void arrivals(struct ct_world *w)
 {
-	const struct ct_job *jobs = w->work->jobs;
-
-	do {
-		arrive(w, w->next_arrival++);
+	while (next_arrival(w) == w->where.now_us) {
 		w->where.event++;
-	} while (w->next_arrival < w->n_jobs && jobs[w->next_arrival].submit_us == w->where.now_us);
-	w->where.event--; /* the popped event counts itself */
-	if (w->next_arrival < w->n_jobs)
-		ct_event_push(&w->events, jobs[w->next_arrival].submit_us, CT_EVENT_ARRIVAL, w->next_arrival);
+		arrive(w, w->next_arrival++);
+	}
 }
 
 static void run(struct ct_world *w, uint32_t job, enum ct_phase left)
@@ -367,7 +377,7 @@ static void finish(struct ct_world *w, uint32_t job)
 
 		w->outcome[job].work_s += rest / 1e6;
 		if (w->window_open)
-			w->work_gpu_s += rest / 1e6 * (double)ct_request_milli(&w->work->jobs[job]) / 1000;
+			w->work_gpu_s += rest / 1e6 * (double)ct_job_milli(&w->work->jobs[job]) / 1000;
 		l->remaining_us = 0;
 	}
 	ct_event_cancel(&w->events, l->switching);
@@ -445,37 +455,48 @@ static void timer(struct ct_world *w, uint32_t what)
 	}
 }
 
-bool ct_world_advance(struct ct_world *w)
+static void handle(struct ct_world *w, const struct ct_event *e)
+{
+	w->where.event++;
+	switch (e->class) {
+	case CT_EVENT_FINISH:
+		end_of_activity(w, e->payload);
+		break;
+	case CT_EVENT_NODE:
+		node_event(w, &w->node_plans[e->payload]);
+		break;
+	case CT_EVENT_ARRIVAL: /* never pushed, see next_arrival() */
+	case CT_EVENT_TIMER:
+	case CT_EVENT_EPOCH:
+		timer(w, e->payload);
+		break;
+	}
+}
+
+/* The pending events of this instant below a class, in their order. */
+static void handle_until(struct ct_world *w, enum ct_event_class class)
 {
 	struct ct_event e;
-	ct_time t;
 
-	if (w->over || w->stopped || !ct_event_peek(&w->events, &e))
+	while (ct_event_peek(&w->events, &e) && e.time == w->where.now_us && e.class < class) {
+		ct_event_pop(&w->events, &e);
+		handle(w, &e);
+	}
+}
+
+bool ct_world_advance(struct ct_world *w)
+{
+	ct_time t = ct_world_next(w);
+
+	if (w->over || w->stopped || t == CT_NEVER)
 		return false;
-	t = e.time;
 	ct_account_flush(w, t);
 	w->where.now_us = t;
 	w->changed = false;
 	w->in_batch = true;
-	do {
-		ct_event_pop(&w->events, &e);
-		w->where.event++;
-		switch (e.class) {
-		case CT_EVENT_FINISH:
-			end_of_activity(w, e.payload);
-			break;
-		case CT_EVENT_NODE:
-			node_event(w, &w->node_plans[e.payload]);
-			break;
-		case CT_EVENT_ARRIVAL:
-			arrivals(w);
-			break;
-		case CT_EVENT_TIMER:
-		case CT_EVENT_EPOCH:
-			timer(w, e.payload);
-			break;
-		}
-	} while (ct_event_peek(&w->events, &e) && e.time == t);
+	handle_until(w, CT_EVENT_ARRIVAL);
+	arrivals(w);
+	handle_until(w, CT_EVENT_EPOCH);
 	w->in_batch = false;
 	if (!w->spec.censor && t >= w->window_end && !w->window_pending)
 		w->over = true;
@@ -495,8 +516,9 @@ ct_time ct_world_now(const struct ct_world *w)
 ct_time ct_world_next(const struct ct_world *w)
 {
 	struct ct_event e;
+	ct_time arrival = next_arrival(w);
 
-	return ct_event_peek(&w->events, &e) ? e.time : CT_NEVER;
+	return ct_event_peek(&w->events, &e) && e.time < arrival ? e.time : arrival;
 }
 
 void ct_world_stop(struct ct_world *w)

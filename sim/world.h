@@ -82,8 +82,7 @@ enum ct_reason {
 const char *ct_reason_name(enum ct_reason r); /* short name, for columns */
 const char *ct_reason_text(enum ct_reason r); /* for people */
 
-/* What happened to a job; index = job. All times in microseconds. All zero before
- * the job is submitted. */
+/* What happened to a job; index = job. All times in microseconds. */
 struct ct_outcome {
 	uint8_t state;                                              /* enum ct_job_state */
 	uint8_t reason;                                             /* enum ct_reason */

@@ -112,7 +112,7 @@ static inline uint32_t ct_end_payload(uint32_t job, uint32_t what)
 enum { CT_TIMER_WAKE, CT_TIMER_WARMUP, CT_TIMER_UNTIL };
 
 /* GPUs' worth of a job's whole request, in milli. */
-static inline int64_t ct_request_milli(const struct ct_job *j)
+static inline int64_t ct_job_milli(const struct ct_job *j)
 {
 	return (int64_t)j->num_gpus * j->gpu_milli;
 }

@@ -17,6 +17,16 @@ struct resolver {
 	struct ct_err *err;
 };
 
+/* Such a name is an accident (a quote not closed, a binary file), and would break
+ * lists of names. Tabs pass: a file delimited by them is found out later. */
+static int has_control(const struct ct_csv_field *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (((unsigned char)f->s[i] < 0x20 && f->s[i] != '\t') || f->s[i] == 0x7f)
+			return 1;
+	return 0;
+}
+
 static int read_names(struct resolver *r)
 {
 	struct ct_csv_header *h = r->h;
@@ -31,14 +41,15 @@ static int read_names(struct resolver *r)
 	r->mapped = CT_NEW(r->arena, unsigned char, h->n);
 	for (size_t i = 0; i < h->n; i++) {
 		struct ct_csv_field f = ct_csv_field(r->in, i);
+		struct ct_loc at = ct_csv_loc(r->in, i);
+		char b[CT_SHOWN];
 
-		if (f.n > CT_NAME_LIMIT) {
-			struct ct_loc at = ct_csv_loc(r->in, i);
-			char b[CT_SHOWN];
-
+		if (f.n > CT_NAME_LIMIT)
 			return ct_err_at(r->err, CT_ETRACE, &at, "column name '%s' is longer than %d bytes",
 					 ct_shown(b, f.s, f.n), CT_NAME_LIMIT);
-		}
+		if (has_control(&f))
+			return ct_err_at(r->err, CT_ETRACE, &at, "column name '%s' holds a control character",
+					 ct_shown(b, f.s, f.n));
 		h->name[i] = ct_arena_text(r->arena, f.s, f.n);
 	}
 	return 0;

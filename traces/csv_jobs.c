@@ -582,6 +582,8 @@ int ct_csv_jobs_read(const char *path, const struct ct_trace_options *o, struct 
  * says itself what is wrong with a text. */
 int ct_csv_jobs_recognise(const char *head, size_t n)
 {
+	if (n && ((unsigned char)head[0] & 0xc0) == 0x80)
+		return 0; /* no character begins so in UTF-8 */
 	for (size_t i = 0; i < n && head[i] != '\n' && head[i] != '\r'; i++)
 		if ((unsigned char)head[i] < 0x20 && head[i] != '\t')
 			return 0;

@@ -43,7 +43,10 @@ static void write_cell(struct ct_output *o, const struct ct_workload *w, const s
 		if (*(const ct_time *)v >= 0)
 			ct_output_time(o, *(const ct_time *)v);
 		break;
-	case CT_CELL_COUNT:
+	case CT_CELL_COUNT: /* 0: the range of a job without GPUs */
+		if (*(const uint32_t *)v)
+			ct_output_i64(o, *(const uint32_t *)v);
+		break;
 	case CT_CELL_GPUS:
 	case CT_CELL_MIB:
 		ct_output_i64(o, *(const uint32_t *)v);

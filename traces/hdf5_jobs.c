@@ -343,6 +343,9 @@ static void read_column(struct input *x, hid_t jobs, enum ct_column_id c)
 	case CT_CELL_TEXT:
 		s.hi = (int64_t)x->w->strings.n - 1;
 		break;
+	case CT_CELL_COUNT:
+		s.lo = 0; /* as for a job without GPUs: settled below */
+		break;
 	case CT_CELL_TIME:
 		s.lo = c == CT_COLUMN_DEADLINE || c == CT_COLUMN_REQUESTED_TIME ? -1 : s.lo;
 		break;
@@ -418,6 +421,7 @@ static void settle_jobs(struct input *x)
 
 		if (!j->num_gpus && !j->cpu_milli)
 			FAIL(x, "'jobs/num_gpus' of row %zu must be positive, got 0", i + 1);
+		j->gpu_milli = j->gpu_milli ? j->gpu_milli : 1000;
 		j->min_gpus = j->min_gpus ? j->min_gpus : j->num_gpus;
 		j->max_gpus = j->max_gpus ? j->max_gpus : j->num_gpus;
 		if (j->min_gpus > j->num_gpus || j->max_gpus < j->num_gpus)

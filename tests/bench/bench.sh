@@ -55,7 +55,11 @@ judge() {
 line() {
 	local verdict
 	verdict=$(judge "$2" "$4" "$5") || failed=1
-	printf '%-64s %10s %-9s %2s %-8s %s\n' "$1" "$2" "$3" "${4/-/}" "${5/-/}" "$verdict"
+	if [ "$5" = - ]; then
+		printf '%-64s %10s %s\n' "$1" "$2" "$3"
+	else
+		printf '%-64s %10s %-9s %2s %-8s %s\n' "$1" "$2" "$3" "$4" "$5" "$verdict"
+	fi
 }
 
 if [ $callgrind -eq 1 ]; then
@@ -77,7 +81,7 @@ if [ $callgrind -eq 1 ]; then
 	exit 0
 fi
 
-echo "Cotenant benchmarks, $(uname -sm), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)"
+echo "Cotenant benchmarks, $(uname -sm), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), load average $(cut -d ' ' -f 1 /proc/loadavg)"
 echo
 printf '%-64s %10s %-9s %s\n' what measured unit limit
 
@@ -117,7 +121,7 @@ for load in 0.9 1.2; do
 		for jobs in $sizes; do
 			file=$OUT/jobs-$jobs-$load.csv
 			if [ ! -s "$file" ]; then
-				"$BENCH_DIR/generate_jobs" "$jobs" "$load" 6496 1 >"$file.tmp" && mv "$file.tmp" "$file" || exit 1
+				"$BENCH_DIR/generate_jobs" --jobs "$jobs" --load "$load" --gpus 6496 --seed 1 2>/dev/null >"$file.tmp" && mv "$file.tmp" "$file" || exit 1
 			fi
 			runs=3
 			[ "$jobs" -ge 1000000 ] && runs=1
@@ -128,11 +132,12 @@ for load in 0.9 1.2; do
 			growth=-
 			[ -n "$before" ] && growth=$(awk -v a="$cpu" -v b="$before" 'BEGIN { printf "%.1f", a / b }')
 			rate=$(metric events_per_s)
+			case $rate in '' | *[!0-9.e+]*) rate=0 ;; esac # null: the policy took all the time
 			printf '%-32s %8s %9s %9s %10s %9s %8s %6s\n' "$policy, load $load" "$jobs" "$cpu" "$growth" "$rss" \
-				"$(awk -v r="${rate:-0}" 'BEGIN { printf "%.2fM", r / 1e6 }')" "${limit/-/}" "$verdict"
+				"$(awk -v r="$rate" 'BEGIN { printf "%.2fM", r / 1e6 }')" "${limit/-/}" "$verdict"
 			before=$cpu
-			engine=$(awk -v a="$engine" -v b="${rate:-0}" 'BEGIN { print a > b ? a : b }')
-			peak=$(awk -v a="${peak:-0}" -v b="$rss" 'BEGIN { print a > b ? a : b }')
+			engine=$(awk -v a="$engine" -v b="$rate" 'BEGIN { print (a > b) ? a : b }')
+			peak=$(awk -v a="${peak:-0}" -v b="$rss" 'BEGIN { print (a > b) ? a : b }')
 		done
 	done
 done

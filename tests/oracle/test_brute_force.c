@@ -23,6 +23,9 @@ struct family {
 	const char *policy;
 	struct brute_rules rules;
 	int pack, types, cpus, partitions, estimates; /* flags */
+	int pool;                                     /* one node, its GPUs a pool: the same as counting them */
+	int share;  /* a job of half a GPU comes and goes first: the reservation is played through, not counted */
+	int couple; /* jobs of one GPU, two to a GPU without slow-down: the same as twice the GPUs */
 	const char *settings[5];
 };
 
@@ -49,9 +52,11 @@ static int draw_size(gsl_rng *rng, int most)
 
 static void draw_cluster(const struct family *f, gsl_rng *rng, struct brute_cluster *c)
 {
-	int nodes = 1 + draw(rng, 6);
+	int nodes = f->pool ? 1 : 1 + draw(rng, f->couple ? 3 : 6);
 
 	c->per_node = 1 + draw(rng, 8);
+	if (f->couple)
+		c->per_node = 2 + 2 * draw(rng, 2);
 	c->gpus = nodes * c->per_node;
 	c->pack = f->pack;
 	c->first_type1 = f->types ? (nodes + 1) / 2 * c->per_node : c->gpus;
@@ -60,7 +65,7 @@ static void draw_cluster(const struct family *f, gsl_rng *rng, struct brute_clus
 
 static void draw_workload(const struct family *f, gsl_rng *rng, struct drawn *d)
 {
-	int64_t t = 0;
+	int64_t t = f->share ? 10 : 0;
 
 	draw_cluster(f, rng, &d->cluster);
 	d->n = 1 + draw(rng, BRUTE_JOBS);
@@ -75,19 +80,30 @@ static void draw_workload(const struct family *f, gsl_rng *rng, struct drawn *d)
 		j->estimate = f->estimates ? (1 + draw(rng, longest)) * d->unit : j->duration;
 		j->type = f->types && gpus0 < d->cluster.gpus ? draw(rng, 3) - 1 : -1;
 		j->gpus = draw_size(rng, j->type < 0 ? d->cluster.gpus : (j->type ? d->cluster.gpus - gpus0 : gpus0));
+		if (f->couple)
+			j->gpus = 1;
 		j->cpus = f->cpus ? draw(rng, 4 * j->gpus + 1) : 0;
 		d->partition[i] = f->partitions ? draw(rng, PARTITIONS) : 0;
 	}
 }
 
 /* The same workload for the engine. */
-static struct ct_workload *workload_of(const struct drawn *d)
+static struct ct_workload *workload_of(const struct family *f, const struct drawn *d)
 {
 	static const char *const partition[PARTITIONS] = { "one", "two" };
 	static const char *const type[2] = { "type0", "type1" };
 	struct ct_workload *w = ct_workload_new();
 	struct ct_err err = { 0 };
 
+	if (f->share) {
+		struct ct_job job = CT_JOB_INIT;
+
+		job.id = "share";
+		job.duration_us = job.requested_us = 1;
+		job.gpu_milli = 500;
+		job.partition = ct_strings_add(&w->strings, partition[0], 3);
+		ct_workload_add(w, &job);
+	}
 	for (int i = 0; i < d->n; i++) {
 		const struct brute_job *b = &d->jobs[i];
 		struct ct_job job = CT_JOB_INIT;
@@ -110,8 +126,9 @@ static struct ct_workload *workload_of(const struct drawn *d)
 }
 
 /* Each partition is a cluster of the drawn shape. */
-static size_t nodes_of(const struct brute_cluster *c, struct ct_node_spec *out, int partitions)
+static size_t nodes_of(const struct family *f, const struct brute_cluster *c, struct ct_node_spec *out)
 {
+	int partitions = f->partitions ? PARTITIONS : 1, residents = f->couple ? 2 : 1;
 	size_t n = 0;
 
 	for (int p = 0; p < partitions; p++)
@@ -120,7 +137,7 @@ static size_t nodes_of(const struct brute_cluster *c, struct ct_node_spec *out, 
 
 			if (gpus)
 				out[n++] = (struct ct_node_spec){ .count = (uint32_t)(gpus / c->per_node),
-								  .gpus = (uint32_t)c->per_node,
+								  .gpus = (uint32_t)(c->per_node / residents),
 								  .gpu_type = type ? "type1" : "type0",
 								  .gpu_speed = 1,
 								  .cpu_milli = (uint32_t)c->cpus_per_node * 1000,
@@ -157,20 +174,19 @@ static void compare(const struct family *f, const struct drawn *d, int number, c
 		    const int64_t *finish)
 {
 	const struct ct_policy *policy = ct_test_policy(f->policy);
-	struct ct_workload *work = workload_of(d);
+	struct ct_workload *work = workload_of(f, d);
 	struct ct_node_spec nodes[2 * PARTITIONS];
 	struct ct_control_spec spec = { .policy = policy, .policy_state = ct_test_state(policy, f->settings) };
 	const struct ct_outcome *o;
 	struct ct_world *w;
 
 	spec.world.work = work;
-	spec.world.cluster =
-	    (struct ct_cluster_spec){ nodes, nodes_of(&d->cluster, nodes, f->partitions ? PARTITIONS : 1) };
-	spec.world.residents = 1;
+	spec.world.cluster = (struct ct_cluster_spec){ nodes, nodes_of(f, &d->cluster, nodes) };
+	spec.world.residents = f->couple ? 2 : 1;
 	spec.world.until_us = CT_NEVER;
 	spec.world.attain_floor = 0.5;
 	w = ct_test_run(&spec);
-	o = ct_world_outcomes(w);
+	o = ct_world_outcomes(w) + (f->share ? 1 : 0);
 	for (int i = 0; i < d->n; i++)
 		if (o[i].start_us != start[i] || o[i].finish_us != finish[i])
 			fail_msg(
@@ -247,6 +263,21 @@ FAMILY(las_pack, 19, .policy = "las", .rules = { BRUTE_LAS, 0, 40, 0 }, .pack = 
        .settings = { "promote=0", "placement=pack" })
 FAMILY(las_promote, 20, .policy = "las", .rules = { BRUTE_LAS, 0, 40, 2 },
        .settings = { "promote=2", "placement=count" })
+FAMILY(firstfit_pool, 21, .policy = "firstfit", .rules = { BRUTE_FIRSTFIT, 0, 0, 0 }, .pool = 1, .cpus = 1,
+       .settings = { "placement=pool" })
+FAMILY(easy_pool, 22, .policy = "easy", .rules = { BRUTE_EASY, 0, 0, 0 }, .pool = 1, .cpus = 1, .estimates = 1,
+       .settings = { "placement=pool", "estimate=column" })
+FAMILY(srtf_pool, 23, .policy = "srtf", .rules = { BRUTE_SRTF, 0, 0, 0 }, .pool = 1, .settings = { "placement=pool" })
+FAMILY(easy_share, 24, .policy = "easy", .rules = { BRUTE_EASY, 0, 0, 0 }, .share = 1, .types = 1, .estimates = 1,
+       .settings = { "estimate=column" })
+FAMILY(fifo_couple, 25, .policy = "fifo", .rules = { BRUTE_FIFO, 0, 0, 0 }, .couple = 1, .settings = { "residents=2" })
+FAMILY(sjf_couple, 26, .policy = "sjf", .rules = { BRUTE_SJF, 1, 0, 0 }, .couple = 1,
+       .settings = { "residents=2", "on_block=skip", "placement=pack" })
+FAMILY(easy_couple, 27, .policy = "easy", .rules = { BRUTE_EASY, 0, 0, 0 }, .couple = 1, .estimates = 1,
+       .settings = { "residents=2", "estimate=column" })
+FAMILY(srtf_couple, 28, .policy = "srtf", .rules = { BRUTE_SRTF, 0, 0, 0 }, .couple = 1, .settings = { "residents=2" })
+FAMILY(las_couple, 29, .policy = "las", .rules = { BRUTE_LAS, 0, 40, 0 }, .couple = 1,
+       .settings = { "residents=2", "placement=pack" })
 
 int main(void)
 {
@@ -261,6 +292,12 @@ int main(void)
 		cmocka_unit_test(test_easy_pack_wrong),  cmocka_unit_test(test_srtf_count),
 		cmocka_unit_test(test_srtf_pack),        cmocka_unit_test(test_las_count),
 		cmocka_unit_test(test_las_pack),         cmocka_unit_test(test_las_promote),
+		cmocka_unit_test(test_firstfit_pool),    cmocka_unit_test(test_easy_pool),
+		cmocka_unit_test(test_srtf_pool),        cmocka_unit_test(test_easy_share),
+		cmocka_unit_test(test_fifo_couple),      cmocka_unit_test(test_sjf_couple),
+		cmocka_unit_test(test_easy_couple),      cmocka_unit_test(test_srtf_couple),
+		cmocka_unit_test(test_las_couple),
+
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
