@@ -486,6 +486,78 @@ static void invariants_hold(void **state)
 	}
 }
 
+static struct ct_workload *one_priority_jobs(uint64_t seed, uint32_t n)
+{
+	struct ct_workload *w = ct_workload_new();
+	struct ct_err err = { 0 };
+	struct ct_stream s;
+	char text[16];
+	ct_time t = 0;
+
+	ct_stream_init(&s, seed, CT_RANDOM_TEST, 11);
+	for (uint32_t i = 0; i < n; i++) {
+		struct ct_job j = CT_JOB_INIT;
+		int len = snprintf(text, sizeof text, "%u", i);
+
+		t += CT_SECOND * (ct_time)below(&s, 12);
+		j.id = ct_workload_text(w, text, (size_t)len);
+		j.submit_us = t;
+		j.duration_us = CT_SECOND * (ct_time)(1 + below(&s, 100));
+		j.num_gpus = 1 + below(&s, 8);
+		ct_workload_add(w, &j);
+	}
+	assert_int_equal(ct_workload_seal(w, &err), 0);
+	return w;
+}
+
+static struct ct_world *plain_run(const struct ct_workload *work, const char *name, const char *const *settings)
+{
+	const struct ct_policy *policy = ct_test_policy(name);
+	void *state = ct_test_state(policy, settings);
+	struct ct_control_spec spec = {
+		.world = { .work = work, .cluster = { plain, 1 }, .residents = 1, .until_us = CT_NEVER },
+		.policy = policy,
+		.policy_state = state
+	};
+	struct ct_world *w = ct_test_run(&spec);
+
+	free(state);
+	return w;
+}
+
+/* Without gate, Volcano is fifo or firstfit: jobs within a node by best fit
+ * (placement=pack), or any free GPUs when pods have one GPU (count). Those policies are
+ * checked against other engines (tests/oracle/conformance.csv). */
+static void without_gate_it_is_fifo_or_firstfit(void **state)
+{
+	static const struct {
+		const char *setting[6], *policy, *other[2];
+	} t[] = {
+		{ { "discipline=strict_fifo", "cycle_s=0", "tie_break=index", NULL }, "fifo", { "placement=pack", NULL } },
+		{ { "discipline=traverse", "cycle_s=0", "tie_break=index", NULL }, "firstfit", { "placement=pack", NULL } },
+		{ { "discipline=strict_fifo", "cycle_s=0", "pod_gpus=1", NULL }, "fifo", { "placement=count", NULL } },
+		{ { "discipline=traverse", "cycle_s=0", "pod_gpus=1", NULL }, "firstfit", { "placement=count", NULL } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct ct_workload *work = one_priority_jobs(i, 400);
+		struct ct_world *a = plain_run(work, "volcano-nogate", t[i].setting);
+		struct ct_world *b = plain_run(work, t[i].policy, t[i].other);
+		ct_time waited = 0;
+
+		for (uint32_t k = 0; k < work->n; k++) {
+			assert_int_equal(ct_world_outcomes(a)[k].start_us, ct_world_outcomes(b)[k].start_us);
+			assert_int_equal(ct_world_outcomes(a)[k].finish_us, ct_world_outcomes(b)[k].finish_us);
+			waited += ct_world_outcomes(a)[k].start_us - work->jobs[k].submit_us;
+		}
+		assert_true(waited > 0);
+		ct_world_free(a);
+		ct_world_free(b);
+		ct_workload_free(work);
+	}
+}
+
 /* Ties are random: another seed gives another schedule. */
 static void seed_matters(void **state)
 {
@@ -613,6 +685,7 @@ int main(void)
 		cmocka_unit_test(ties_are_uniform),
 		cmocka_unit_test(gang_of_equal_pods_fits),
 		cmocka_unit_test(invariants_hold),
+		cmocka_unit_test(without_gate_it_is_fifo_or_firstfit),
 		cmocka_unit_test(seed_matters),
 		cmocka_unit_test(overcommit_limits_inqueue),
 		cmocka_unit_test(queues_text_is_checked),
