@@ -35,7 +35,7 @@
 
 #include <stdbool.h>
 
-enum { CT_VOL_NONE = UINT32_MAX };
+#define CT_VOL_NONE UINT32_MAX
 
 enum ct_vol_gate { CT_VOL_GATE_BOTH, CT_VOL_GATE_PROPORTION, CT_VOL_GATE_OVERCOMMIT, CT_VOL_GATE_OFF };
 enum ct_vol_discipline { CT_VOL_TRAVERSE, CT_VOL_STRICT_FIFO };

@@ -73,8 +73,7 @@ static void derive(struct ref *r)
 		r->inqueue += x->inqueue;
 	}
 	for (int q = 0; q < r->set.n_queues; q++)
-		r->queue[q].realcap =
-		    fmin(r->queue[q].capability, r->total - guarantees + r->queue[q].guarantee);
+		r->queue[q].realcap = fmin(r->queue[q].capability, r->total - guarantees + r->queue[q].guarantee);
 	for (;;) {
 		double weights = 0, given = 0;
 
@@ -331,10 +330,11 @@ static uint32_t below(struct ct_stream *s, uint32_t n)
 static void make_queues(struct ref *r, struct ct_stream *s)
 {
 	for (int q = 0; q < r->set.n_queues; q++)
-		r->queue[q] = (struct rqueue){ .weight = 1 + below(s, 4),
-					       .capability = below(s, 2) ? (double)INFINITY : r->total / 2 + 1,
-					       .guarantee = r->set.n_queues > 1 ? below(s, (uint32_t)r->total / 8 + 1) : 0,
-					       .priority = (int)below(s, 3) == 0 };
+		r->queue[q] =
+		    (struct rqueue){ .weight = 1 + below(s, 4),
+				     .capability = below(s, 2) ? (double)INFINITY : r->total / 2 + 1,
+				     .guarantee = r->set.n_queues > 1 ? below(s, (uint32_t)r->total / 8 + 1) : 0,
+				     .priority = (int)below(s, 3) == 0 };
 }
 
 static void make_jobs(struct ref *r, struct ct_stream *s)
@@ -412,7 +412,7 @@ static void compare(struct ref *r, uint64_t instance)
 				   lag,
 				   "queue_by=group",
 				   "tie_break=index",
-				   r->set.both	     ? "gate=both"
+				   r->set.both         ? "gate=both"
 				   : r->set.proportion ? "gate=proportion"
 				   : r->set.overcommit ? "gate=overcommit"
 						       : "gate=off",
@@ -420,11 +420,10 @@ static void compare(struct ref *r, uint64_t instance)
 				   r->set.binpack ? "placement=gpu_binpack" : "placement=volcano_default",
 				   NULL };
 	struct ct_workload *work = workload_of(r);
-	struct ct_control_spec spec = { .world = { .work = work,
-						   .cluster = { &nodes, 1 },
-						   .residents = 1,
-						   .until_us = CT_NEVER },
-					.policy = policy };
+	struct ct_control_spec spec = {
+		.world = { .work = work, .cluster = { &nodes, 1 }, .residents = 1, .until_us = CT_NEVER },
+		.policy = policy
+	};
 	struct ct_world *w;
 	void *state;
 

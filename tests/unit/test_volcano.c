@@ -94,8 +94,9 @@ static void bare_shape(struct bare *b, uint32_t shape, uint32_t first, uint32_t 
 		ct_bits_init(&h->by_free[k], &b->arena, n);
 	for (uint32_t i = 0; i < n; i++) {
 		b->number[first + i] = first + i;
-		b->node[first + i] = (struct ct_vol_node){ .shape = shape, .at = i, .up = 1, .gpus = gpus,
-							   .cpu_milli = cpu, .mem_mib = mem };
+		b->node[first + i] = (struct ct_vol_node){
+			.shape = shape, .at = i, .up = 1, .gpus = gpus, .cpu_milli = cpu, .mem_mib = mem
+		};
 		ct_bits_add(&h->by_free[gpus], i);
 		h->n_by_free[gpus]++;
 	}
@@ -478,8 +479,7 @@ static void invariants_hold(void **state)
 
 		assert_true(tally.calls > 300);
 		/* the same seed, the same schedule */
-		assert_memory_equal(ct_world_outcomes(a), ct_world_outcomes(b),
-				    work->n * sizeof *ct_world_outcomes(a));
+		assert_memory_equal(ct_world_outcomes(a), ct_world_outcomes(b), work->n * sizeof *ct_world_outcomes(a));
 		ct_world_free(a);
 		ct_world_free(b);
 		ct_workload_free(work);
@@ -533,8 +533,12 @@ static void without_gate_it_is_fifo_or_firstfit(void **state)
 	static const struct {
 		const char *setting[6], *policy, *other[2];
 	} t[] = {
-		{ { "discipline=strict_fifo", "cycle_s=0", "tie_break=index", NULL }, "fifo", { "placement=pack", NULL } },
-		{ { "discipline=traverse", "cycle_s=0", "tie_break=index", NULL }, "firstfit", { "placement=pack", NULL } },
+		{ { "discipline=strict_fifo", "cycle_s=0", "tie_break=index", NULL },
+		  "fifo",
+		  { "placement=pack", NULL } },
+		{ { "discipline=traverse", "cycle_s=0", "tie_break=index", NULL },
+		  "firstfit",
+		  { "placement=pack", NULL } },
 		{ { "discipline=strict_fifo", "cycle_s=0", "pod_gpus=1", NULL }, "fifo", { "placement=count", NULL } },
 		{ { "discipline=traverse", "cycle_s=0", "pod_gpus=1", NULL }, "firstfit", { "placement=count", NULL } },
 	};
