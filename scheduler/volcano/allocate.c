@@ -94,28 +94,36 @@ static void collect_growing(struct ct_volcano *s, const struct ct_view *v, struc
 	}
 }
 
+static void add_candidate(struct ct_vol_queue *q, struct ct_vol_class *k, const struct ct_tree_item *it, bool overdue)
+{
+	CT_GROW(q->candidate, q->cap_candidates, q->n_candidates + 1);
+	q->candidate[q->n_candidates++] = (struct ct_vol_candidate){ k, it->key, it->item, overdue };
+}
+
 static void collect(struct ct_volcano *s, const struct ct_view *v, struct ct_vol_cell *c, struct ct_vol_queue *q)
 {
-	q->cursor_key = INT64_MIN;
-	q->cursor_job = 0;
 	q->n_candidates = 0;
-	CT_GROW(q->candidate, q->cap_candidates, q->n_active);
-	for (size_t i = 0; i < q->n_active; i++)
-		if (s->opt.discipline == CT_VOL_STRICT_FIFO || q->active[i]->failed != c->freed)
-			q->candidate[q->n_candidates++] = q->active[i];
+	for (size_t i = 0; i < q->n_active; i++) {
+		struct ct_vol_class *k = q->active[i];
+
+		if (k->tree && (s->opt.discipline == CT_VOL_STRICT_FIFO || k->failed != c->freed))
+			add_candidate(q, k, ct_tree_first(&s->trees, k->tree), false);
+		if (k->overdue)
+			add_candidate(q, k, ct_tree_first(&s->trees, k->overdue), true);
+	}
 	collect_growing(s, v, c, q);
-	q->dropped = !q->n_candidates && !q->n_heap && !q->overdue;
+	q->dropped = !q->n_candidates && !q->n_heap;
 }
 
 /* ---- the next job of a queue */
 
-enum kind { NOTHING, IN_CLASS, OVERDUE, GROWING };
+enum kind { NOTHING, NOT_READY, GROWING };
 
 struct next {
 	enum kind kind;
 	uint32_t job;
 	int64_t key;
-	size_t at; /* of its class among the candidates */
+	size_t at; /* among the candidates */
 };
 
 static void offer(struct next *best, struct next n)
@@ -141,15 +149,9 @@ static void offer_growing(const struct ct_volcano *s, const struct ct_view *v, c
 static struct next next_job(const struct ct_volcano *s, const struct ct_view *v, const struct ct_vol_queue *q)
 {
 	struct next best = { NOTHING, CT_NO_JOB, 0, 0 };
-	const struct ct_tree_item *it;
 
 	for (size_t i = 0; i < q->n_candidates; i++)
-		offer(&best, (struct next){ IN_CLASS, q->candidate[i]->first_job, q->candidate[i]->first_key, i });
-	if (s->opt.sla_us) {
-		it = ct_tree_next(&s->trees, q->overdue, q->cursor_key, q->cursor_job);
-		if (it)
-			offer(&best, (struct next){ OVERDUE, it->item, it->key, 0 });
-	}
+		offer(&best, (struct next){ NOT_READY, q->candidate[i].job, q->candidate[i].key, i });
 	offer_growing(s, v, q, &best);
 	return best;
 }
@@ -277,29 +279,38 @@ static bool grow(struct ct_volcano *s, const struct ct_view *v, struct ct_vol_ce
 	return true;
 }
 
+/* The candidate moves on to the next job of its class. An overdue gang that could
+ * not even hold a pod leaves nothing for others alike. */
+static void move_on(struct ct_volcano *s, struct ct_vol_queue *q, size_t at, bool goes_on)
+{
+	struct ct_vol_candidate *x = &q->candidate[at];
+	uint32_t tree = x->overdue ? x->class->overdue : x->class->tree;
+	const struct ct_tree_item *it = goes_on ? ct_tree_next(&s->trees, tree, x->key, x->job) : NULL;
+
+	if (it) {
+		x->key = it->key;
+		x->job = it->item;
+	} else {
+		*x = q->candidate[--q->n_candidates];
+	}
+}
+
 static bool try_next(struct ct_volcano *s, const struct ct_view *v, struct ct_vol_cell *c, struct ct_vol_queue *q,
 		     const struct next *n)
 {
-	struct ct_vol_class *k = s->job[n->job].class;
+	const struct ct_vol_candidate *x;
+	size_t held_back = s->n_held_back;
 	bool ok;
 
-	switch (n->kind) {
-	case GROWING:
+	if (n->kind == GROWING) {
 		heap_pop(s, v, q);
 		return grow(s, v, c, q, n->job);
-	case OVERDUE:
-		q->cursor_key = n->key;
-		q->cursor_job = n->job;
-		ok = place_gang(s, v, c, q, n->job, true);
-		break;
-	default:
-		ok = k->failed != c->freed && place_gang(s, v, c, q, n->job, false);
-		break;
 	}
+	x = &q->candidate[n->at];
+	ok = (x->overdue || x->class->failed != c->freed) && place_gang(s, v, c, q, n->job, x->overdue);
 	if (ok)
 		started(s, v, q, n->job);
-	if (n->kind == IN_CLASS && (!ok || k->first_job == CT_NO_JOB))
-		q->candidate[n->at] = q->candidate[--q->n_candidates];
+	move_on(s, q, n->at, ok || s->n_held_back > held_back);
 	return ok;
 }
 
@@ -322,7 +333,7 @@ bool ct_vol_allocate(struct ct_volcano *s, const struct ct_view *v, struct ct_vo
 
 	for (uint32_t i = 0; i < c->n_queues; i++)
 		collect(s, v, c, c->queue[i]);
-	while ((q = best_queue(s, c)) != NULL) {
+	while (c->idle && (q = best_queue(s, c)) != NULL) { /* with nothing idle all would fail */
 		struct next n = { NOTHING, 0, 0, 0 };
 
 		if (!is_overused(q))

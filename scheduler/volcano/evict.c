@@ -456,6 +456,31 @@ static bool try_job(struct ct_volcano *s, const struct ct_view *v, struct ct_vol
 	return ok;
 }
 
+/* First job of a class, overdue or not. */
+static void set_head(const struct ct_volcano *s, struct ct_vol_candidate *x)
+{
+	const struct ct_tree_item *a = ct_tree_first(&s->trees, x->class->tree),
+				  *b = ct_tree_first(&s->trees, x->class->overdue);
+
+	if (!a || (b && (b->key < a->key || (b->key == a->key && b->item < a->item))))
+		a = b;
+	x->job = a ? a->item : CT_NO_JOB;
+	x->key = a ? a->key : 0;
+}
+
+static size_t first_candidate(const struct ct_vol_queue *q)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < q->n_candidates; i++) {
+		const struct ct_vol_candidate *x = &q->candidate[i], *y = &q->candidate[best];
+
+		if (x->key < y->key || (x->key == y->key && x->job < y->job))
+			best = i;
+	}
+	return best;
+}
+
 /* Starving jobs in order; of a class that failed no other can succeed. */
 static bool evict_for_queue(struct ct_volcano *s, const struct ct_view *v, struct ct_vol_cell *c,
 			    struct ct_vol_queue *q, bool reclaim)
@@ -464,25 +489,19 @@ static bool evict_for_queue(struct ct_volcano *s, const struct ct_view *v, struc
 
 	q->n_candidates = 0;
 	CT_GROW(q->candidate, q->cap_candidates, q->n_active);
-	for (size_t i = 0; i < q->n_active; i++)
-		q->candidate[q->n_candidates++] = q->active[i];
+	for (size_t i = 0; i < q->n_active; i++) {
+		q->candidate[i].class = q->active[i];
+		set_head(s, &q->candidate[i]);
+		q->n_candidates++;
+	}
 	while (q->n_candidates) {
-		size_t best = 0;
-		struct ct_vol_class *k;
-		bool ok;
+		size_t at = first_candidate(q);
+		bool ok = try_job(s, v, c, q, q->candidate[at].job, reclaim);
 
-		for (size_t i = 1; i < q->n_candidates; i++) {
-			const struct ct_vol_class *x = q->candidate[i], *y = q->candidate[best];
-
-			if (x->first_key < y->first_key ||
-			    (x->first_key == y->first_key && x->first_job < y->first_job))
-				best = i;
-		}
-		k = q->candidate[best];
-		ok = try_job(s, v, c, q, k->first_job, reclaim);
 		any |= ok;
-		if (!ok || k->first_job == CT_NO_JOB)
-			q->candidate[best] = q->candidate[--q->n_candidates];
+		set_head(s, &q->candidate[at]);
+		if (!ok || q->candidate[at].job == CT_NO_JOB)
+			q->candidate[at] = q->candidate[--q->n_candidates];
 	}
 	return any;
 }

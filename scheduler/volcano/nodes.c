@@ -48,6 +48,7 @@ static void set_free(struct ct_volcano *s, uint32_t node, uint32_t gpus)
 
 	if (n->gpus == gpus)
 		return;
+	s->cell[n->cell].idle += (uint64_t)gpus - n->gpus;
 	leave_level(shape_of(s, node), n);
 	n->gpus = gpus;
 	enter_level(shape_of(s, node), n);
@@ -67,9 +68,11 @@ void ct_vol_node_sync(struct ct_volcano *s, const struct ct_view *v, uint32_t no
 	if (n->up != from->up) {
 		if (from->up) {
 			c->total += from->n_gpus;
+			c->idle += n->gpus;
 			enter_level(shape_of(s, node), n);
 		} else {
 			c->total -= from->n_gpus;
+			c->idle -= n->gpus;
 			leave_level(shape_of(s, node), n);
 		}
 		n->up = from->up;

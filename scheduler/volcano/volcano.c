@@ -155,7 +155,6 @@ static struct ct_vol_class *new_class(struct ct_volcano *s, const struct ct_vol_
 	k->pods = (d->num_gpus + d->pod_gpus - 1) / d->pod_gpus;
 	k->min_pods = (d->min_gpus + d->pod_gpus - 1) / d->pod_gpus;
 	k->pod = ct_vol_pod_of(k, 0);
-	k->first_job = CT_NO_JOB;
 	k->active_at = CT_VOL_NONE;
 	k->possible = is_possible(s, k);
 	HASH_ADD(hh, s->table, class.need, sizeof *d, e);
@@ -272,27 +271,14 @@ void ct_vol_admit(struct ct_volcano *s, const struct ct_view *v, uint32_t job)
 	s->job[job].lagging = true;
 }
 
-static void refresh_first(const struct ct_volcano *s, struct ct_vol_class *k)
-{
-	const struct ct_tree_item *it = ct_tree_first(&s->trees, k->tree);
-
-	k->first_job = it ? it->item : CT_NO_JOB;
-	k->first_key = it ? it->key : 0;
-}
-
 void ct_vol_to_class(struct ct_volcano *s, const struct ct_view *v, uint32_t job)
 {
 	struct ct_vol_job *j = &s->job[job];
 	struct ct_vol_class *k = j->class;
 	struct ct_vol_queue *q = ct_vol_queue_of(s, job);
 
-	if (j->expired && k->pods > 1) {
-		j->overdue = true;
-		insert(s, v, &q->overdue, job);
-		return;
-	}
-	insert(s, v, &k->tree, job);
-	refresh_first(s, k);
+	j->overdue = j->expired && k->pods > 1;
+	insert(s, v, j->overdue ? &k->overdue : &k->tree, job);
 	if (k->active_at != CT_VOL_NONE)
 		return;
 	CT_GROW(q->active, q->cap_active, q->n_active + 1);
@@ -306,14 +292,9 @@ void ct_vol_from_class(struct ct_volcano *s, const struct ct_view *v, uint32_t j
 	struct ct_vol_class *k = j->class;
 	struct ct_vol_queue *q = ct_vol_queue_of(s, job);
 
-	if (j->overdue) {
-		j->overdue = false;
-		ct_tree_remove(&s->trees, &q->overdue, ct_vol_key(v, job), job);
-		return;
-	}
-	ct_tree_remove(&s->trees, &k->tree, ct_vol_key(v, job), job);
-	refresh_first(s, k);
-	if (k->first_job != CT_NO_JOB)
+	ct_tree_remove(&s->trees, j->overdue ? &k->overdue : &k->tree, ct_vol_key(v, job), job);
+	j->overdue = false;
+	if (k->tree || k->overdue)
 		return;
 	q->active[k->active_at] = q->active[--q->n_active];
 	q->active[k->active_at]->active_at = k->active_at;

@@ -72,9 +72,8 @@ struct ct_vol_class {
 	struct ct_vol_pod pod; /* every one but perhaps the last */
 	bool possible;         /* in the empty partition */
 	uint32_t tree;         /* INQUEUE jobs that may be placed: key -priority, item job */
-	uint32_t first_job;    /* of the tree, CT_NO_JOB */
-	int64_t first_key;
-	uint32_t active_at; /* in its queue's `active`, CT_VOL_NONE when the tree is empty */
+	uint32_t overdue;      /* tree: those of them that are gangs past their SLA; not in `tree` */
+	uint32_t active_at; /* in its queue's `active`, CT_VOL_NONE when both trees are empty */
 	uint64_t failed;    /* cell->freed when it last found no room, 0 = never */
 };
 
@@ -85,6 +84,13 @@ struct ct_vol_queue_spec {
 	double weight, capability, guarantee; /* GPUs; capability INFINITY: none */
 	int32_t priority;
 	bool reclaimable;
+};
+
+struct ct_vol_candidate { /* the next job of a class in a pass */
+	struct ct_vol_class *class;
+	int64_t key;
+	uint32_t job;
+	bool overdue;
 };
 
 struct ct_vol_claimant { /* a queue, for the water-filling */
@@ -102,19 +108,16 @@ struct ct_vol_queue {       /* of a cell */
 	double realcap, deserved;
 	uint32_t pending; /* tree: key -priority, item job, value min_gpus */
 	uint32_t expired; /* tree: those of them past their SLA */
-	uint32_t overdue; /* tree: INQUEUE gangs past their SLA, not in a class */
 	uint32_t n_pending;
 	struct ct_vol_class **active; /* with INQUEUE jobs */
 	size_t n_active, cap_active;
 	uint32_t *grow; /* running jobs with unplaced pods */
 	size_t n_grow, cap_grow;
 	/* in a pass */
-	struct ct_vol_class **candidate;
+	struct ct_vol_candidate *candidate;
 	size_t n_candidates, cap_candidates;
 	uint32_t *heap; /* of growing jobs, best first */
 	size_t n_heap, cap_heap;
-	int64_t cursor_key; /* overdue jobs up to here were tried */
-	uint32_t cursor_job;
 	bool dropped;
 };
 
@@ -159,6 +162,7 @@ struct ct_vol_cell {
 	uint64_t total; /* GPUs of nodes that are up */
 	uint64_t total_all;
 	uint64_t used, inqueue; /* over all queues */
+	uint64_t idle;          /* sum of the free GPUs of its nodes that are up */
 	struct ct_vol_queue **queue;
 	uint32_t n_queues;
 	uint64_t freed;  /* counts what was given back; starts at 1 */
@@ -191,7 +195,7 @@ struct ct_vol_job {
 	uint32_t starts;
 	uint8_t phase; /* enum ct_vol_phase */
 	bool expired;  /* past its SLA */
-	bool overdue;  /* in the queue's tree of that name */
+	bool overdue;  /* in its class's tree of that name */
 	bool lagging;  /* in the cell's list of that name */
 	bool claimed;  /* waits for its victims to go */
 	bool evicting;

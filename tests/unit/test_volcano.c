@@ -311,6 +311,8 @@ static void check_gang(const struct ct_volcano *s, const struct ct_view *v, uint
 /* The sums that are kept are the sums over the jobs. */
 static void check_sums(const struct ct_volcano *s, const struct ct_view *v)
 {
+	uint64_t all = 0, sum = 0;
+
 	for (uint32_t c = 0; c < s->n_cells; c++) {
 		uint64_t used = 0, inqueue_all = 0;
 
@@ -341,12 +343,16 @@ static void check_sums(const struct ct_volcano *s, const struct ct_view *v)
 		assert_int_equal(s->cell[c].used, used);
 		assert_int_equal(s->cell[c].inqueue, inqueue_all);
 	}
+	for (uint32_t i = 0; i < s->n_cells; i++)
+		all += s->cell[i].idle;
 	for (uint32_t i = 0; i < v->n_nodes; i++) {
 		const struct ct_vol_node *n = &s->node[i];
 		uint32_t idle = ct_view_node(v, i)->idle_gpus;
 
 		assert_int_equal(n->gpus, idle > n->claimed_gpus ? idle - n->claimed_gpus : 0);
+		sum += n->gpus;
 	}
+	assert_int_equal(all, sum);
 }
 
 /* Nothing that waits would fit: pods of up to a node, alike. */
