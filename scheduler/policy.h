@@ -152,10 +152,11 @@ struct ct_host;
 struct ct_view {
 	uint32_t abi, size; /* of this struct */
 	ct_time now_us;
-	/* Jobs submitted so far are 0 .. n_jobs - 1, in order of submission; use
-	 * ct_view_job(). */
+	/* Jobs submitted so far are 0 .. n_jobs - 1, in order of submission. Records are
+	 * those of jobs that have not ended: use ct_view_job(). */
 	const unsigned char *jobs;
 	size_t job_stride;
+	const uint32_t *job_record;
 	uint32_t n_jobs;
 	/* The queue in order of submission (a preempted job returns to its place),
 	 * linked by job->next; likewise the jobs that hold GPUs, in order of start. */
@@ -168,9 +169,12 @@ struct ct_view {
 	const struct ct_host *host;
 };
 
+/* A job's record, until its on_finish() has returned; afterwards (and for numbers not
+ * submitted yet) a record in state CT_VIEW_ENDED, otherwise zero. The pointer is good
+ * until the host's next call. */
 static inline const struct ct_view_job *ct_view_job(const struct ct_view *v, uint32_t job)
 {
-	return (const struct ct_view_job *)(const void *)(v->jobs + v->job_stride * job);
+	return (const struct ct_view_job *)(const void *)(v->jobs + v->job_stride * v->job_record[job]);
 }
 static inline const struct ct_view_node *ct_view_node(const struct ct_view *v, uint32_t node)
 {

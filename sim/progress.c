@@ -23,7 +23,7 @@ struct ct_demand ct_demand_of(const struct ct_world *w, uint32_t job, uint32_t c
 static double scaling(const struct ct_world *w, uint32_t job)
 {
 	const struct ct_job *j = &w->work->jobs[job];
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	const struct ct_family *f = w->spec.families ? w->spec.families[job] : NULL;
 	double share;
 
@@ -37,7 +37,7 @@ static struct ct_contender contender(const struct ct_world *w, uint32_t job, uin
 {
 	const struct ct_job *j = &w->work->jobs[job];
 
-	return (struct ct_contender){ job, j->model, w->live[job].config,
+	return (struct ct_contender){ job, j->model, ct_live(w, job)->config,
 				      w->cluster->nodes[w->cluster->gpus[gpu].node].type, j->gpu_milli };
 }
 
@@ -68,7 +68,7 @@ static double factor_on(const struct ct_world *w, uint32_t job, uint32_t gpu)
 static double slowest(const struct ct_world *w, uint32_t job)
 {
 	const struct ct_cluster *c = w->cluster;
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	double pace = INFINITY;
 
 	if (!l->n_slots)
@@ -91,7 +91,7 @@ static void credit(struct ct_world *w, uint32_t job, double done_us)
 	const struct ct_job *j = &w->work->jobs[job];
 	double s = done_us / 1e6;
 
-	w->live[job].remaining_us -= done_us;
+	ct_live(w, job)->remaining_us -= done_us;
 	w->outcome[job].work_s += s;
 	if (w->window_open)
 		w->work_gpu_s += s * (double)ct_job_milli(j) / 1000;
@@ -99,7 +99,7 @@ static void credit(struct ct_world *w, uint32_t job, double done_us)
 
 void ct_progress_settle(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	ct_time now = w->where.now_us;
 
 	if (l->rate > 0 && now > l->settled) {
@@ -112,7 +112,7 @@ void ct_progress_settle(struct ct_world *w, uint32_t job)
 
 void ct_progress_rate(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	double rate = ct_demand_of(w, job, l->config).throughput * scaling(w, job) * slowest(w, job), wait;
 	ct_time end;
 
@@ -147,9 +147,9 @@ void ct_progress_rate_neighbours(struct ct_world *w, const struct ct_slot *slots
 		for (uint32_t s = g->first_slot; s != CT_NONE; s = w->cluster->slots[s].next) {
 			uint32_t other = w->cluster->slots[s].job;
 
-			if (other == job || w->live[other].mark == mark)
+			if (other == job || ct_live(w, other)->mark == mark)
 				continue;
-			w->live[other].mark = mark;
+			ct_live(w, other)->mark = mark;
 			if (w->outcome[other].state == CT_JOB_RUNNING)
 				ct_progress_rate(w, other);
 		}
@@ -158,7 +158,7 @@ void ct_progress_rate_neighbours(struct ct_world *w, const struct ct_slot *slots
 
 void ct_progress_stop(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	ct_progress_settle(w, job);
 	l->rate = 0;
@@ -169,7 +169,7 @@ void ct_progress_stop(struct ct_world *w, uint32_t job)
 /* SM activity of a resident: its solo activity, thinned by its slow-down. */
 static double sm_of(const struct ct_world *w, uint32_t job, uint32_t gpu)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	struct ct_demand d = ct_demand_of(w, job, l->config);
 	const struct ct_cluster *c = w->cluster;
 	double solo = d.throughput * scaling(w, job) * c->types[c->nodes[c->gpus[gpu].node].type].speed;
@@ -202,7 +202,7 @@ void ct_progress_sm(struct ct_world *w, const struct ct_slot *slots, uint32_t n)
 
 		set_sm(w, slots[i].gpu);
 		for (uint32_t s = g->first_slot; s != CT_NONE; s = w->cluster->slots[s].next) {
-			const struct ct_live *l = &w->live[w->cluster->slots[s].job];
+			const struct ct_live *l = ct_live(w, w->cluster->slots[s].job);
 
 			if (w->cluster->slots[s].job != slots[i].job)
 				for (uint32_t k = 0; k < l->n_slots; k++)

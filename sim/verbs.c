@@ -54,7 +54,7 @@ static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struc
 		     struct ct_err *err)
 {
 	const struct ct_cluster *c = w->cluster;
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	const struct ct_gpu *g;
 	const struct ct_node *n;
 	uint32_t milli = w->work->jobs[job].gpu_milli, limit;
@@ -162,31 +162,31 @@ static int check_room(struct ct_world *w, uint32_t job, const uint32_t *gpus, ui
 
 static void link_holder(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	l->next = w->holders;
 	l->prev = CT_NONE;
 	if (w->holders != CT_NONE)
-		w->live[w->holders].prev = job;
+		ct_live(w, w->holders)->prev = job;
 	w->holders = job;
 }
 
 static void unlink_holder(struct ct_world *w, uint32_t job)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 
 	if (l->prev != CT_NONE)
-		w->live[l->prev].next = l->next;
+		ct_live(w, l->prev)->next = l->next;
 	else
 		w->holders = l->next;
 	if (l->next != CT_NONE)
-		w->live[l->next].prev = l->prev;
+		ct_live(w, l->next)->prev = l->prev;
 }
 
 /* Share held, booked up to now; `share` is what is held from now on. */
 static void book_held(struct ct_world *w, uint32_t job, int64_t before, int64_t after)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	l->held += (ct_wide)before * (w->where.now_us - l->held_since);
 	l->held_since = w->where.now_us;
@@ -195,7 +195,7 @@ static void book_held(struct ct_world *w, uint32_t job, int64_t before, int64_t 
 
 static int64_t held_milli(const struct ct_world *w, uint32_t job)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 
 	return l->n_slots ? (int64_t)l->n_slots * w->work->jobs[job].gpu_milli : (int64_t)l->pool_milli;
 }
@@ -228,7 +228,7 @@ static void record_place(struct ct_world *w, uint32_t job, const uint32_t *gpus,
 
 static void take(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n, const struct ct_demand *d)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	l->first_slot = ct_cluster_take(w->cluster, job, gpus, n, w->work->jobs[job].gpu_milli, d->gpu_mem_mib,
 					d->cpu_milli, d->mem_mib);
@@ -237,7 +237,7 @@ static void take(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_
 
 static void give(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	struct ct_demand d = ct_demand_of(w, job, l->next_config);
 
 	if (l->n_slots)
@@ -249,12 +249,13 @@ static void give(struct ct_world *w, uint32_t job)
 
 void ct_release(struct ct_world *w, uint32_t job, const struct ct_slot **slots, uint32_t *n)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	book_held(w, job, held_milli(w, job), 0);
+	w->outcome[job].gpu_s = (double)l->held / 1e9;
 	give(w, job);
 	*n = l->n_slots;
-	*slots = w->cluster->slots + l->first_slot;
+	*slots = ct_slots_of(w, l);
 	l->n_slots = 0;
 	l->node = CT_NONE;
 	l->pool_milli = 0;
@@ -287,7 +288,7 @@ static struct ct_price price(struct ct_world *w, uint32_t job, enum ct_transitio
 /* The job holds its GPUs; it starts to run, or to become ready to. */
 static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	struct ct_outcome *o = &w->outcome[job];
 	const struct ct_slot *slots;
 	struct ct_price p;
@@ -304,7 +305,7 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	if (o->start_us < 0)
 		o->start_us = w->where.now_us;
 	o->n_starts = one_more(o->n_starts);
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	l->settled = w->where.now_us;
 	if (p.cost_us > 0) {
 		ct_world_enter(w, job, CT_JOB_STARTING, CT_PHASE_QUEUE);
@@ -349,7 +350,7 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	CT_TRY(check_config(w, job, config, err));
 	if (node >= w->cluster->n_nodes || !w->cluster->nodes[node].up)
 		return REFUSE(w, job, err, "node %u does not exist or is down", node);
-	l = &w->live[job];
+	l = ct_live(w, job);
 	n = &w->cluster->nodes[node];
 	d = ct_demand_of(w, job, config);
 	milli = (uint64_t)ct_job_milli(&w->work->jobs[job]);
@@ -373,7 +374,7 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 
 void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	struct ct_outcome *o = &w->outcome[job];
 	const struct ct_slot *slots;
 	uint32_t n;
@@ -414,7 +415,7 @@ int ct_world_preempt(struct ct_world *w, uint32_t job, struct ct_err *err)
 /* A blocking transition: the job keeps its GPUs and stands still. */
 static void pause_job(struct ct_world *w, uint32_t job, ct_time cost_us, enum ct_phase as)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	ct_progress_stop(w, job);
 	ct_world_enter(w, job, CT_JOB_PAUSED, CT_PHASE_RUN);
@@ -435,7 +436,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 	CT_TRY(check_job(w, job, err));
 	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_RUNNING, "migrate", err));
 	CT_TRY(check_config(w, job, config, err));
-	l = &w->live[job];
+	l = ct_live(w, job);
 	if (!l->n_slots)
 		return REFUSE(w, job, err, "holds a pool share of node %u, which cannot migrate", l->node);
 	if (l->switching.generation)
@@ -473,7 +474,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 		pause_job(w, job, p.cost_us, CT_PHASE_PAUSE);
 	else
 		ct_progress_rate(w, job);
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	ct_progress_rate_neighbours(w, slots, n, job);
 	ct_progress_sm(w, slots, n);
 	ct_world_tell(w, CT_DID_MIGRATE, job, config, slots, n);
@@ -492,7 +493,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 	CT_TRY(check_job(w, job, err));
 	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_RUNNING, "reconfigure", err));
 	CT_TRY(check_config(w, job, config, err));
-	l = &w->live[job];
+	l = ct_live(w, job);
 	n = l->n_slots;
 	if (!n)
 		return REFUSE(w, job, err, "holds a pool share of node %u, which cannot be reconfigured", l->node);
@@ -527,7 +528,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 		else
 			ct_progress_rate(w, job);
 	}
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	ct_progress_rate_neighbours(w, slots, n, job);
 	ct_progress_sm(w, slots, n);
 	ct_world_tell(w, CT_DID_SWITCH, job, config, slots, n);
@@ -540,7 +541,8 @@ static void leave_queue(struct ct_world *w, uint32_t job, enum ct_job_state stat
 	w->n_queued--;
 	w->queued_milli -= ct_job_milli(&w->work->jobs[job]);
 	ct_world_end_job(w, job, state, reason);
-	ct_world_tell(w, state == CT_JOB_FAILED ? CT_DID_FAIL : CT_DID_REJECT, job, w->live[job].config, NULL, 0);
+	ct_world_tell(w, state == CT_JOB_FAILED ? CT_DID_FAIL : CT_DID_REJECT, job, ct_live(w, job)->config, NULL, 0);
+	ct_world_forget(w, job);
 }
 
 int ct_world_fail(struct ct_world *w, uint32_t job, enum ct_reason reason, struct ct_err *err)
@@ -555,10 +557,11 @@ int ct_world_fail(struct ct_world *w, uint32_t job, enum ct_reason reason, struc
 		return 0;
 	}
 	ct_progress_stop(w, job);
-	ct_event_cancel(&w->events, w->live[job].switching);
+	ct_event_cancel(&w->events, ct_live(w, job)->switching);
 	ct_world_end_job(w, job, CT_JOB_FAILED, reason);
 	ct_release(w, job, &slots, &n);
-	ct_world_tell(w, CT_DID_FAIL, job, w->live[job].config, slots, n);
+	ct_world_tell(w, CT_DID_FAIL, job, ct_live(w, job)->config, slots, n);
+	ct_world_forget(w, job);
 	return 0;
 }
 
