@@ -73,8 +73,8 @@ struct ct_vol_class {
 	bool possible;         /* in the empty partition */
 	uint32_t tree;         /* INQUEUE jobs that may be placed: key -priority, item job */
 	uint32_t overdue;      /* tree: those of them that are gangs past their SLA; not in `tree` */
-	uint32_t active_at; /* in its queue's `active`, CT_VOL_NONE when both trees are empty */
-	uint64_t failed;    /* cell->freed when it last found no room, 0 = never */
+	uint32_t active_at;    /* in its queue's `active`, CT_VOL_NONE when both trees are empty */
+	uint64_t failed;       /* cell->freed when it last found no room, 0 = never */
 };
 
 /* ---- queues */
