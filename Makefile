@@ -53,7 +53,7 @@ LIBS       = $(PKG_LIBS) -ldl -lm
 FOLDERS  := sim traces calib scheduler experiments
 PLUGINS  := $(wildcard scheduler/example/*.c tests/unit/plugins/*.c)
 LIB_SRC  := $(filter-out experiments/main.c $(PLUGINS),$(wildcard $(FOLDERS:%=%/*.c) $(FOLDERS:%=%/*/*.c)))
-TEST_SRC := $(wildcard tests/oracle/test_*.c tests/unit/test_*.c)
+TEST_SRC := $(wildcard tests/oracle/test_*.c tests/golden/test_*.c tests/unit/test_*.c)
 HELP_SRC := $(filter-out $(TEST_SRC),$(wildcard tests/oracle/*.c tests/unit/*.c))
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
