@@ -2,7 +2,9 @@
 #include "traces/trace.h"
 
 #include "traces/csv_jobs.h"
+#include "traces/figures.h"
 #include "traces/hdf5_jobs.h"
+#include "traces/reader_options.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,8 +14,9 @@
 /* The generic reader stands last: any text is recognised as its. */
 static const struct ct_trace_format formats[] = {
 	{ "cotenant-hdf5", "canonical HDF5, written by 'cotenant trace import'", ct_hdf5_jobs_recognise,
-	  ct_hdf5_jobs_read },
-	{ "csv", "CSV with a header, columns in any order, plain or gzip", ct_csv_jobs_recognise, ct_csv_jobs_read },
+	  ct_hdf5_jobs_read, NULL },
+	{ "csv", "CSV with a header, columns in any order, plain or gzip", ct_csv_jobs_recognise, ct_csv_jobs_read,
+	  NULL },
 };
 enum { FORMATS = sizeof formats / sizeof *formats, HEAD = 1 << 14 };
 
@@ -113,6 +116,8 @@ static int finish(struct ct_workload *w, const struct ct_trace_options *o, struc
 	struct ct_loc at = { .file = w->report.source };
 	char stated[CT_DIGEST_TEXT];
 
+	if (!w->n && o->figures && o->figures->n)
+		return ct_workload_seal(w, err);
 	if (!w->n && w->report.rows_read)
 		return ct_err_at(err, CT_ETRACE, &at, "holds no jobs: all %llu rows were dropped",
 				 (unsigned long long)w->report.rows_read);
@@ -136,6 +141,8 @@ int ct_trace_read(const char *path, const struct ct_trace_options *o, struct ct_
 
 	o = o ? o : &defaults;
 	CT_TRY(find_format(path, o->format, &format, err));
+	if (!format->opts)
+		CT_TRY(ct_trace_opts_read(NULL, format->name, o, NULL, err));
 	w = ct_workload_new();
 	w->report.source = ct_workload_text(w, path, strlen(path));
 	w->report.format = format->name;

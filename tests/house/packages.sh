@@ -19,6 +19,7 @@ packages() { # group package purpose
 	build zlib1g-dev reading .csv.gz
 	build libyaml-dev configuration files
 	build libssl-dev SHA-256 of the result digest
+	build libarchive-dev reading .tar.gz
 	build uthash-dev name tables
 	test libcmocka-dev unit tests
 	demo gnuplot-nox figures
