@@ -31,7 +31,7 @@ OPT_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined $(SAN)
 WERROR   ?= $(if $(CI)$(filter strict clang,$(V)),1)
 
 # Evaluated at first use, not when this file is read: `make demo` installs first.
-PKGS       := gsl hdf5 zlib yaml-0.1 libcrypto
+PKGS       := gsl hdf5 zlib yaml-0.1 libcrypto libarchive
 PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null))$(PKG_LIBS)
 
