@@ -79,7 +79,7 @@ static const struct {
 /* Columns that in most runs equal another one, cell by cell: they share its memory
  * until they differ. Of a million jobs each is 8 MB. */
 static const struct {
-	enum job_column column, like;
+	int column, like;
 } twin[] = {
 	{ C_num_gpus, C_requested_number_of_resources },
 	{ C_min_gpus, C_requested_number_of_resources },
