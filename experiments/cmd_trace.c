@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cotenant trace info FILE | import IN --out OUT | columns | formats */
-#include "experiments/command.h"
+#include "experiments/cmd_trace.h"
 #include "experiments/config.h"
 #include "experiments/overrides.h"
 #include "experiments/progress.h"
@@ -18,7 +18,7 @@
 
 enum { FLAG_JSON = CT_FLAG_OWN };
 static const struct ct_flag flags[] = {
-	{ "out", CT_FLAG_OUT, "FILE", "import: canonical trace to write, .h5 or .csv" },
+	{ "out", CT_FLAG_OUT, "FILE", "import: canonical trace to write, .h5 or .csv, or .swf" },
 	{ "cluster", CT_FLAG_CLUSTER, "NODESxGPUS", "info: machines that the offered load is for" },
 	CT_TRACE_FLAGS,
 	{ "json", FLAG_JSON, NULL, "info: one JSON document" },
@@ -236,22 +236,6 @@ static void print_info(const struct info *i)
 	}
 }
 
-/* ---- import */
-
-static int ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n > k && strcmp(s + n - k, end) == 0;
-}
-
-static int write_trace(const struct ct_workload *w, const char *path, struct ct_err *err)
-{
-	if (ends_with(path, ".csv"))
-		return ct_trace_write_csv(w, path, err);
-	return ct_trace_write_h5(w, path, err);
-}
-
 /* ---- lists */
 
 static int print_columns(void)
@@ -298,7 +282,7 @@ static int do_trace(int import, int json, struct ct_config *c, struct ct_err *er
 	ct_progress_done(&p);
 	if (rc == 0 && import) {
 		ct_setup_print_import(s.work, stderr);
-		rc = write_trace(s.work, c->output.file, err);
+		rc = ct_trace_write(s.work, c->output.file, err);
 	} else if (rc == 0) {
 		struct info i = info_of(s.work, ct_setup_gpus(c));
 
@@ -329,16 +313,18 @@ static int configured(const struct ct_overrides *o, const char *file, int import
 
 static int unknown_action(const struct ct_command *self, const char *word)
 {
-	static const char *const actions[] = { "info", "import", "columns", "formats" };
+	static const char *const words[] = {
+		"info", "import", "slice", "sample", "scale", "mix", "columns", "formats"
+	};
 	struct ct_nearest near;
 	const char *best;
 
 	ct_nearest_init(&near, word);
-	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-		ct_nearest_offer(&near, actions[i]);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		ct_nearest_offer(&near, words[i]);
 	best = ct_nearest_word(&near);
-	return ct_misuse(self, "'%.60s' is none of info, import, columns, formats%s%s%s", word,
-			 best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+	return ct_misuse(self, "'%.60s' is none of info, import, slice, sample, scale, mix, columns, formats%s%s%s",
+			 word, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
 static const char *out_of(const struct ct_overrides *o)
@@ -372,18 +358,32 @@ static int act(const struct ct_command *self, const struct ct_overrides *o, int 
 		return ct_misuse(self, "'import' wants --out FILE");
 	if (!import && out)
 		return ct_misuse(self, "--out belongs to 'import'");
-	if (import && !ends_with(out, ".csv") && !ends_with(out, ".h5") && !ends_with(out, ".hdf5"))
-		return ct_misuse(self, "--out wants a name that ends in .h5 or .csv, got '%.200s'", out);
+	if (import && !ct_trace_can_write(out))
+		return ct_misuse(self, "--out wants a name that ends in .h5, .csv or .swf, got '%.200s'", out);
 	return configured(o, argv[1], import, json);
+}
+
+/* Actions with flags of their own. */
+static const struct ct_command *const actions[] = { &ct_cmd_trace_slice, &ct_cmd_trace_sample, &ct_cmd_trace_scale,
+						    &ct_cmd_trace_mix };
+
+static const struct ct_command *action_of(const char *word)
+{
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+		if (strcmp(actions[i]->name + strlen("trace "), word) == 0)
+			return actions[i];
+	return NULL;
 }
 
 static int run(const struct ct_command *self, struct ct_program *program, int argc, char **argv)
 {
 	struct ct_flag_reader r = { .command = self, .argc = argc, .argv = argv };
 	struct ct_overrides o = { 0 };
+	const struct ct_command *action = argc > 1 ? action_of(argv[1]) : NULL;
 	int id, json = 0, rc;
 
-	(void)program;
+	if (action)
+		return action->run(action, program, argc - 1, argv + 1);
 	while ((id = ct_flag_next(&r)) >= 0) {
 		if (id == FLAG_JSON)
 			json = 1;
@@ -400,12 +400,13 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_trace = {
 	.name = "trace",
-	.usage = "info FILE | import FILE --out FILE | columns | formats",
-	.summary = "look at a trace, or convert it to the canonical form",
+	.usage = "info FILE | import FILE --out FILE | slice | sample | scale | mix | columns | formats",
+	.summary = "look at a trace, convert it, or make one from others",
 	.flags = flags,
 	.examples = "  cotenant trace info jobs.csv.gz --cluster 32x8\n"
 		    "  cotenant trace info jobs.csv --set trace.columns.submit_time=submit_s --json\n"
 		    "  cotenant trace import jobs.csv --out jobs.h5 --on-bad-row=drop\n"
+		    "  cotenant trace mix --help     also slice, sample and scale: each has its own help\n"
 		    "  cotenant trace columns        the columns a CSV may have, and their other names",
 	.run = run,
 };

@@ -211,6 +211,10 @@ static void describe_import(const struct ct_setup *s, struct ct_result *r)
 
 	ct_result_add(r, CT_RESULT_IMPORT, "source", ct_result_text(r, "%s", base_name(p->source)), 0);
 	ct_result_add(r, CT_RESULT_IMPORT, "format", ct_result_text(r, "%s", p->format), 0);
+	if (p->origin)
+		ct_result_add(r, CT_RESULT_IMPORT, "origin", ct_result_text(r, "%s", p->origin), 0);
+	if (p->history)
+		ct_result_add(r, CT_RESULT_IMPORT, "history", ct_result_text(r, "%s", p->history), 0);
 	ct_result_add(r, CT_RESULT_IMPORT, "rows_read", ct_result_text(r, "%" PRIu64, p->rows_read), 1);
 	ct_result_add(r, CT_RESULT_IMPORT, "rows_kept", ct_result_text(r, "%" PRIu64, p->rows_kept), 1);
 	for (unsigned i = 0; i < p->n_rules; i++) {
