@@ -48,6 +48,7 @@ int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(voi
 		.options = c->trace.options,
 		.n_options = c->trace.n_options,
 		.shift_to_zero = c->trace.shift_to_zero,
+		.figures = s->want_figures ? &s->figures : NULL,
 		.progress = progress,
 		.progress_ctx = ctx,
 	};
@@ -160,6 +161,7 @@ void ct_setup_fini(struct ct_setup *s)
 {
 	ct_pair_table_free(s->pairs);
 	ct_workload_free(s->work);
+	ct_figures_fini(&s->figures);
 	ct_arena_fini(&s->arena);
 	memset(s, 0, sizeof *s);
 }
