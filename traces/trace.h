@@ -45,6 +45,10 @@ struct ct_trace_options {
  * untouched on error. The workload is sealed. */
 int ct_trace_read(const char *path, const struct ct_trace_options *o, struct ct_workload **out, struct ct_err *err);
 
+/* The same from memory (tests, fuzzing): a file of that name with these bytes. */
+int ct_trace_read_memory(const char *name, const void *bytes, size_t n, const struct ct_trace_options *o,
+			 struct ct_workload **out, struct ct_err *err);
+
 struct ct_source;
 
 /* One of the two `recognise` is there. A format of one file gets that file's first
