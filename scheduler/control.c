@@ -90,6 +90,7 @@ static void mirror_node(struct control *c, uint32_t node)
 	v->free_cpu_milli = n->cpu_milli == UINT32_MAX ? UINT32_MAX : n->cpu_milli - n->used_cpu_milli;
 	v->free_mem_mib = n->mem_mib == UINT32_MAX ? UINT32_MAX : n->mem_mib - n->used_mem_mib;
 	v->free_milli = n->free_milli;
+	v->reserved = n->reserved;
 }
 
 static void mirror_slots(struct control *c, const struct ct_slot *slots, uint32_t n)
@@ -278,7 +279,9 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 		list_remove(c, running_of(c), job);
 		enter(c, job, CT_VIEW_QUEUED);
 		c->jobs[job].gpus_held = 0;
-		c->jobs[job].n_preemptions++;
+		c->jobs[job].n_preemptions = ct_world_outcomes(c->world)[job].n_preemptions;
+		if (ct_world_outcomes(c->world)[job].start_us < 0) /* it was a profile run */
+			c->jobs[job].start_us = -1;
 		requeue(c, job);
 		if (!c->planning && c->policy->on_change)
 			c->policy->on_change(c->state, &c->view, job);
@@ -287,7 +290,7 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 	case CT_DID_NODE_UP:
 		mirror_node(c, job);
 		mirror_group(c, c->nodes[job].group);
-		if (c->policy->on_change)
+		if (!c->planning && c->policy->on_change)
 			c->policy->on_change(c->state, &c->view, CT_NO_JOB);
 		break;
 	case CT_DID_WAKE:
@@ -656,6 +659,16 @@ static int plan_wake(struct ct_plan *p, ct_time t)
 	ACT(p, ct_world_wake(c->world, t, &e));
 }
 
+static int plan_reserve(struct ct_plan *p, uint32_t node, int on)
+{
+	ACT(p, ct_world_reserve(c->world, node, on != 0, &e));
+}
+
+static int plan_profile(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n)
+{
+	ACT(p, ct_world_profile(c->world, job, config, gpus, n, &e));
+}
+
 /* ---- the loop */
 
 /* Seconds of the policy's own work in one call of schedule(): the world's verbs,
@@ -729,7 +742,8 @@ static ct_time on_grid(ct_time t, ct_time period)
  * next point of its grid instead. */
 static int is_due(struct control *c, bool *due)
 {
-	ct_time period = c->policy->period_us, now = ct_world_now(c->world), grid;
+	ct_time period = c->spec->period_us > 0 ? c->spec->period_us : c->policy->period_us,
+		now = ct_world_now(c->world), grid;
 
 	*due = ct_world_changed(c->world);
 	if (!*due || period <= 0)
@@ -812,7 +826,9 @@ static int begin(struct control *c)
 				    .migrate = plan_migrate,
 				    .reconfigure = plan_reconfigure,
 				    .reject = plan_reject,
-				    .wake = plan_wake };
+				    .wake = plan_wake,
+				    .reserve = plan_reserve,
+				    .profile = plan_profile };
 	if (c->policy->init) {
 		int rc = c->policy->init(c->state, &c->view);
 

@@ -236,6 +236,8 @@ static void level_add(struct ct_cluster *c, uint32_t node)
 	struct ct_node *n = &c->nodes[node];
 	struct ct_class *k = &c->classes[n->class_id];
 
+	if (n->reserved)
+		return;
 	ct_bits_add(&k->by_idle[n->idle_gpus], c->node_position[node]);
 	if (!k->n_by_idle[n->idle_gpus]++)
 		ct_bits_add(&k->levels, n->idle_gpus);
@@ -247,6 +249,8 @@ static void level_remove(struct ct_cluster *c, uint32_t node)
 	struct ct_node *n = &c->nodes[node];
 	struct ct_class *k = &c->classes[n->class_id];
 
+	if (n->reserved)
+		return;
 	ct_bits_remove(&k->by_idle[n->idle_gpus], c->node_position[node]);
 	if (!--k->n_by_idle[n->idle_gpus])
 		ct_bits_remove(&k->levels, n->idle_gpus);
@@ -268,6 +272,8 @@ static void mark_gpu(struct ct_cluster *c, uint32_t gpu)
 	struct ct_class *k = &c->classes[c->nodes[g->node].class_id];
 	uint32_t at = c->gpu_position[gpu];
 
+	if (c->nodes[g->node].reserved)
+		return;
 	if (!g->n_residents)
 		ct_bits_add(&k->idle, at);
 	else
@@ -278,10 +284,38 @@ static void mark_gpu(struct ct_cluster *c, uint32_t gpu)
 		ct_bits_remove(&k->partial, at);
 }
 
-void ct_cluster_set_up(struct ct_cluster *c, uint32_t node, int up)
+/* An idle node into the sets and counts of its class. */
+static void class_add(struct ct_cluster *c, uint32_t node)
 {
 	struct ct_node *n = &c->nodes[node];
 	struct ct_class *k = &c->classes[n->class_id];
+
+	if (n->reserved)
+		return;
+	k->n_gpus += n->n_gpus;
+	k->n_nodes_up++;
+	for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
+		mark_gpu(c, g);
+	level_add(c, node);
+}
+
+static void class_remove(struct ct_cluster *c, uint32_t node)
+{
+	struct ct_node *n = &c->nodes[node];
+	struct ct_class *k = &c->classes[n->class_id];
+
+	if (n->reserved)
+		return;
+	level_remove(c, node);
+	for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
+		ct_bits_remove(&k->idle, c->gpu_position[g]);
+	k->n_gpus -= n->n_gpus;
+	k->n_nodes_up--;
+}
+
+void ct_cluster_set_up(struct ct_cluster *c, uint32_t node, int up)
+{
+	struct ct_node *n = &c->nodes[node];
 
 	if ((int)n->up == up)
 		return;
@@ -289,22 +323,29 @@ void ct_cluster_set_up(struct ct_cluster *c, uint32_t node, int up)
 		n->up = 1;
 		n->idle_gpus = n->n_gpus;
 		n->free_milli = 1000 * (uint64_t)n->n_gpus;
-		k->n_gpus += n->n_gpus;
-		k->n_nodes_up++;
-		for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
-			mark_gpu(c, g);
-		level_add(c, node);
+		class_add(c, node);
 		return;
 	}
 	CT_CHECK(NULL, n->idle_gpus == n->n_gpus && !n->pool_milli, "node %u goes down with jobs on it", node);
-	level_remove(c, node);
-	for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
-		ct_bits_remove(&k->idle, c->gpu_position[g]);
+	class_remove(c, node);
 	n->up = 0;
 	n->idle_gpus = 0;
 	n->free_milli = 0;
-	k->n_gpus -= n->n_gpus;
-	k->n_nodes_up--;
+}
+
+void ct_cluster_reserve(struct ct_cluster *c, uint32_t node, int on)
+{
+	struct ct_node *n = &c->nodes[node];
+
+	if ((int)n->reserved == on)
+		return;
+	CT_CHECK(NULL, !n->up || (n->idle_gpus == n->n_gpus && !n->pool_milli), "node %u is reserved with jobs on it",
+		 node);
+	if (on && n->up)
+		class_remove(c, node);
+	n->reserved = (uint32_t)on;
+	if (!on && n->up)
+		class_add(c, node);
 }
 
 /* ---- slots: runs of 2^k, free runs linked through the first one's `next` */

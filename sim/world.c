@@ -272,7 +272,7 @@ static enum ct_phase phase_of(const struct ct_world *w, uint32_t job)
 	case CT_JOB_STARTING:
 		return CT_PHASE_START;
 	case CT_JOB_RUNNING:
-		return CT_PHASE_RUN;
+		return w->live[job].profiling ? CT_PHASE_PROFILE : CT_PHASE_RUN;
 	case CT_JOB_PAUSED:
 		return w->live[job].paused_as;
 	default:
