@@ -387,7 +387,8 @@ static void build_view(struct control *c)
 				    .n_partitions = c->cluster->n_partitions,
 				    .n_gpu_types = c->cluster->n_types,
 				    .max_residents = c->spec->world.residents,
-				    .host = &c->host };
+				    .host = &c->host,
+				    .gpu_reserve_mib = c->spec->world.gpu_reserve_mib };
 }
 
 /* ---- services */
@@ -575,6 +576,13 @@ static double host_remaining(void *ctx, uint32_t job)
 	return ct_world_job_remaining_us(c->world, job);
 }
 
+static uint32_t host_partition(void *ctx, const char *name)
+{
+	struct control *c = ctx;
+
+	return ct_cluster_partition(c->cluster, name);
+}
+
 static void build_host(struct control *c)
 {
 	c->host = (struct ct_host){ .size = sizeof c->host,
@@ -590,7 +598,8 @@ static void build_host(struct control *c)
 				    .gpus_of = host_gpus_of,
 				    .random = host_random,
 				    .oracle_remaining_us = c->policy->flags & CT_POLICY_ORACLE ? host_remaining : NULL,
-				    .value_text = host_value_text };
+				    .value_text = host_value_text,
+				    .partition = host_partition };
 }
 
 /* ---- the plan: every action is a verb of the world; a refusal is the policy's error */

@@ -76,7 +76,8 @@ struct ct_opt {
 	unsigned flags;      /* enum ct_opt_flags */
 };
 enum ct_opt_flags {
-	CT_OPT_NO_DIGEST = 1, /* where things are (paths), not what is computed */
+	CT_OPT_NO_DIGEST = 1,  /* where things are (paths), not what is computed */
+	CT_OPT_PATH = 1 << 16, /* a file name, relative to where it was written */
 };
 
 /* ---- what can be read */
@@ -167,6 +168,7 @@ struct ct_view {
 	uint32_t n_nodes, n_gpus, n_groups, n_partitions, n_gpu_types;
 	uint32_t max_residents; /* jobs the engine lets share one GPU */
 	const struct ct_host *host;
+	uint32_t gpu_reserve_mib; /* memory of a shared GPU that no job may use */
 };
 
 static inline const struct ct_view_job *ct_view_job(const struct ct_view *v, uint32_t job)
@@ -236,6 +238,8 @@ struct ct_host {
 	/* Text of a column for a job, as the trace has it: user, group, model, partition,
 	 * gpu_type, state or an extra column; "" when empty. For numbers use value(). */
 	const char *(*value_text)(void *ctx, uint32_t column, uint32_t job);
+	/* Number of the partition of that name, as in the view's nodes; CT_ANY: none. */
+	uint32_t (*partition)(void *ctx, const char *name);
 };
 
 /* ---- the plan. Functions return 0, or nonzero after recording an error: return it. */
