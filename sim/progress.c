@@ -37,8 +37,12 @@ static struct ct_contender contender(const struct ct_world *w, uint32_t job, uin
 {
 	const struct ct_job *j = &w->work->jobs[job];
 
-	return (struct ct_contender){ job, j->model, w->live[job].config,
-				      w->cluster->nodes[w->cluster->gpus[gpu].node].type, j->gpu_milli };
+	return (struct ct_contender){ job,
+				      j->model,
+				      w->live[job].config,
+				      w->cluster->nodes[w->cluster->gpus[gpu].node].type,
+				      j->gpu_milli,
+				      w->live[job].start_number };
 }
 
 /* What `job` keeps of its solo speed on one GPU. */
