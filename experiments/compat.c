@@ -11,6 +11,7 @@ static const struct ct_compat_default defaults[] = {
 	{ BOTH, "las", "policy", "placement", "pack" },
 	/* there a job is in the first queue up to and with the threshold */
 	{ BOTH, "las", "policy", "threshold", "18000.000001" },
+	{ BOTH, "las", "policy", "ties", "running" },
 	{ BOTH, "las", "sim", "period", "60" },
 	{ BOTH, "las", "sim", "step", "1" },
 	{ BOTH, "las", "sim", "preempt_loss", "40" },
