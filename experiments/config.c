@@ -199,6 +199,8 @@ static int set_value(struct ct_config *c, const struct value *v, struct ct_err *
 		path = *o;
 		path.flags |= CT_OPT_PATH;
 		o = &path;
+		if (!p.folder && !strchr(v->text, '/'))
+			p.folder = "."; /* "mine.so" is a file, not a name for the loader to search */
 	}
 	CT_TRY(ct_opt_set(&p, o, c, v->text));
 	return after_set(c, v, err);

@@ -247,7 +247,7 @@ void ct_config_print_manual(FILE *to)
 		if (strcmp(s->name, "cluster") == 0) {
 			fputs("  cluster.node_types       instead of the keys above: a list of mappings, each with\n",
 			      to);
-			ct_opt_print_manual(to, "", ct_config_node_opts);
+			ct_opt_print_manual(to, "node_types", ct_config_node_opts);
 		}
 		if (strcmp(s->name, "policy") == 0)
 			fputs("  policy.OPTION            an option of that policy (`cotenant policies NAME`)\n", to);

@@ -25,7 +25,7 @@ static const struct ct_opt trace_opts[] = {
 	{ "file", CT_OPT_TEXT, AT(trace.file), "", 0, 0, NULL, NULL, "the jobs: CSV or canonical HDF5, plain or .gz",
 	  PATH },
 	{ "format", CT_OPT_TEXT, AT(trace.format), "auto", 0, 0, NULL, NULL,
-	  "name of the reader, auto = from the content (see `cotenant trace --help`)", WHERE },
+	  "name of the reader, auto = from the content (`cotenant trace formats`)", WHERE },
 	{ "on_bad_row", CT_OPT_ENUM, AT(trace.on_bad_row), "refuse", 0, 0, "refuse|drop", NULL,
 	  "a row that cannot be a job: refuse the file, or drop and count the row", WHERE },
 	{ "load", CT_OPT_DOUBLE, AT(trace.load), "0", 0, 1000, NULL, NULL,

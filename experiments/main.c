@@ -3,12 +3,15 @@
 #include "experiments/command.h"
 #include "experiments/config.h"
 #include "experiments/version.h"
+#include "sim/memory.h"
 #include "sim/nearest.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gsl/gsl_errno.h>
+#include <hdf5.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -140,10 +143,16 @@ static int close_stdout(int status)
 
 int main(int argc, char **argv)
 {
-	struct ct_program p = { &interrupted, argc, argv, ct_wall_s() };
+	struct ct_program p = { &interrupted, argc, ct_calloc((size_t)argc + 1, sizeof *argv), ct_wall_s() };
+	int status;
 
+	memcpy(p.argv, argv, (size_t)argc * sizeof *argv); /* getopt_long() reorders its own */
 	prepare_streams();
 	prepare_signals();
 	gsl_set_error_handler_off();
-	return close_stdout(dispatch(&p, argc, argv));
+	/* After a damaged file HDF5 1.10 complains at exit about handles of its own. */
+	(void)H5dont_atexit();
+	status = close_stdout(dispatch(&p, argc, argv));
+	free(p.argv);
+	return status;
 }

@@ -29,17 +29,22 @@ struct control {
 	struct ct_host host;
 	struct ct_plan plan;
 	struct ct_placement placement;
-	struct ct_view_job *jobs;
+	struct ct_bits queued;    /* the jobs in the queue */
+	struct ct_view_job *jobs; /* record 0 is that of every job that is not there */
+	uint32_t *job_record;     /* job -> its record */
+	uint32_t n_records, free_record;
+	size_t cap_records;
 	struct ct_view_node *nodes;
 	struct ct_view_gpu *gpus;
 	struct ct_view_group *groups;
 	void *state;
 	struct ct_err *err;
-	bool planning;      /* a happening is the plan's own doing */
-	double clock_s;     /* what reading the clock takes */
-	bool timing;        /* this call of schedule() is measured */
-	double verbs_s;     /* of it spent in the world's verbs */
-	uint64_t n_started; /* jobs started so far: did a call achieve anything? */
+	bool planning;       /* a happening is the plan's own doing */
+	double clock_s;      /* what reading the clock takes */
+	bool timing;         /* this call of schedule() is measured */
+	double verbs_s;      /* of it spent in the world's verbs */
+	uint64_t n_notified; /* callbacks made */
+	uint64_t n_started;  /* jobs started so far: did a call achieve anything? */
 	struct ct_run_perf perf;
 };
 
@@ -80,6 +85,11 @@ static void mirror_group(struct control *c, uint32_t group)
 	v->max_idle = most == UINT32_MAX ? 0 : most;
 }
 
+static uint32_t free_of(uint32_t capacity, uint32_t used)
+{
+	return capacity == UINT32_MAX ? UINT32_MAX : capacity - used;
+}
+
 static void mirror_node(struct control *c, uint32_t node)
 {
 	const struct ct_node *n = &c->cluster->nodes[node];
@@ -87,8 +97,8 @@ static void mirror_node(struct control *c, uint32_t node)
 
 	v->up = n->up;
 	v->idle_gpus = n->idle_gpus;
-	v->free_cpu_milli = n->cpu_milli == UINT32_MAX ? UINT32_MAX : n->cpu_milli - n->used_cpu_milli;
-	v->free_mem_mib = n->mem_mib == UINT32_MAX ? UINT32_MAX : n->mem_mib - n->used_mem_mib;
+	v->free_cpu_milli = free_of(n->cpu_milli, n->used_cpu_milli);
+	v->free_mem_mib = free_of(n->mem_mib, n->used_mem_mib);
 	v->free_milli = n->free_milli;
 	v->reserved = n->reserved;
 }
@@ -119,11 +129,20 @@ static void mirror_slots(struct control *c, const struct ct_slot *slots, uint32_
 static void mirror_pools(struct control *c)
 {
 	for (uint32_t i = 0; i < c->view.n_nodes; i++) {
-		if (c->nodes[i].free_milli == c->cluster->nodes[i].free_milli)
+		const struct ct_node *n = &c->cluster->nodes[i];
+
+		if (c->nodes[i].free_milli == n->free_milli &&
+		    c->nodes[i].free_cpu_milli == free_of(n->cpu_milli, n->used_cpu_milli) &&
+		    c->nodes[i].free_mem_mib == free_of(n->mem_mib, n->used_mem_mib))
 			continue;
 		mirror_node(c, i);
 		mirror_group(c, c->nodes[i].group);
 	}
+}
+
+static struct ct_view_job *job_of(const struct control *c, uint32_t job)
+{
+	return &c->jobs[c->job_record[job]];
 }
 
 struct list {
@@ -143,51 +162,99 @@ static struct list running_of(struct control *c)
 /* Inserts `job` before `next`; CT_NO_JOB: at the end. */
 static void list_insert(struct control *c, struct list l, uint32_t job, uint32_t next)
 {
-	uint32_t prev = next == CT_NO_JOB ? *l.last : c->jobs[next].prev;
+	uint32_t prev = next == CT_NO_JOB ? *l.last : job_of(c, next)->prev;
 
-	c->jobs[job].next = next;
-	c->jobs[job].prev = prev;
+	job_of(c, job)->next = next;
+	job_of(c, job)->prev = prev;
 	if (prev == CT_NO_JOB)
 		*l.first = job;
 	else
-		c->jobs[prev].next = job;
+		job_of(c, prev)->next = job;
 	if (next == CT_NO_JOB)
 		*l.last = job;
 	else
-		c->jobs[next].prev = job;
+		job_of(c, next)->prev = job;
 	++*l.n;
 }
 
 static void list_remove(struct control *c, struct list l, uint32_t job)
 {
-	struct ct_view_job *j = &c->jobs[job];
+	struct ct_view_job *j = job_of(c, job);
 
 	if (j->prev == CT_NO_JOB)
 		*l.first = j->next;
 	else
-		c->jobs[j->prev].next = j->next;
+		job_of(c, j->prev)->next = j->next;
 	if (j->next == CT_NO_JOB)
 		*l.last = j->prev;
 	else
-		c->jobs[j->next].prev = j->prev;
+		job_of(c, j->next)->prev = j->prev;
 	j->next = j->prev = CT_NO_JOB;
 	--*l.n;
 }
 
-/* A preempted job returns to its place by submission. It was submitted earlier
- * than most that wait, so the search begins at the head. */
-static void requeue(struct control *c, uint32_t job)
+static void enqueue(struct control *c, uint32_t job)
 {
-	uint32_t next = c->view.queue_first;
+	/* A preempted job returns to its place by submission: before the next that waits. */
+	list_insert(c, queue_of(c), job, ct_bits_next(&c->queued, job));
+	ct_bits_add(&c->queued, job);
+}
 
-	while (next != CT_NO_JOB && next < job)
-		next = c->jobs[next].next;
-	list_insert(c, queue_of(c), job, next);
+static void dequeue(struct control *c, uint32_t job)
+{
+	list_remove(c, queue_of(c), job);
+	ct_bits_remove(&c->queued, job);
+}
+
+/* A record for a job that was submitted; records of ended jobs are used again. */
+static void remember(struct control *c, uint32_t job)
+{
+	const struct ct_job *j = &c->work->jobs[job];
+	const struct ct_family *f = c->spec->world.families ? c->spec->world.families[job] : NULL;
+	uint32_t at = c->free_record, config = f ? f->default_config : 0;
+
+	if (at) {
+		c->free_record = c->jobs[at].next;
+	} else {
+		CT_GROW(c->jobs, c->cap_records, c->n_records + 1);
+		at = c->n_records++;
+		c->view.jobs = (const unsigned char *)c->jobs;
+	}
+	c->job_record[job] = at;
+	c->view.n_jobs = job + 1;
+	c->jobs[at] = (struct ct_view_job){ .submit_us = j->submit_us,
+					    .deadline_us = j->deadline_us,
+					    .num_gpus = j->num_gpus,
+					    .min_gpus = j->min_gpus,
+					    .max_gpus = j->max_gpus,
+					    .gpu_milli = j->gpu_milli,
+					    .gpu_mem_mib = j->gpu_mem_mib,
+					    .cpu_milli = j->cpu_milli,
+					    .mem_mib = j->mem_mib,
+					    .user = j->user,
+					    .group = j->group,
+					    .model = j->model,
+					    .partition = ct_world_job_partition(c->world, job),
+					    .gpu_type = ct_world_job_type(c->world, job),
+					    .priority = j->priority,
+					    .n_configs = f ? f->n : 1,
+					    .default_config = config,
+					    .config = config,
+					    .next = CT_NO_JOB,
+					    .prev = CT_NO_JOB,
+					    .start_us = -1 };
+}
+
+static void forget(struct control *c, uint32_t job)
+{
+	job_of(c, job)->next = c->free_record;
+	c->free_record = c->job_record[job];
+	c->job_record[job] = 0;
 }
 
 static void enter(struct control *c, uint32_t job, enum ct_view_state state)
 {
-	struct ct_view_job *j = &c->jobs[job];
+	struct ct_view_job *j = job_of(c, job);
 
 	if (j->state == CT_VIEW_RUNNING)
 		j->attained_us += c->view.now_us - j->since_us;
@@ -209,7 +276,7 @@ static enum ct_view_state holding_state(const struct control *c, uint32_t job)
 
 static void mirror_holding(struct control *c, uint32_t job, uint32_t config, uint32_t n_slots)
 {
-	struct ct_view_job *j = &c->jobs[job];
+	struct ct_view_job *j = job_of(c, job);
 	enum ct_view_state state = holding_state(c, job);
 
 	j->config = config;
@@ -218,12 +285,31 @@ static void mirror_holding(struct control *c, uint32_t job, uint32_t config, uin
 		enter(c, job, state);
 }
 
+/* Tells the policy; one call in TIMED_EVERY is measured for all. */
+static void notify(struct control *c, void (*callback)(void *state, const struct ct_view *v, uint32_t job),
+		   uint32_t job)
+{
+	double start;
+
+	if (!callback)
+		return;
+	if (c->n_notified++ % TIMED_EVERY) {
+		callback(c->state, &c->view, job);
+		return;
+	}
+	start = seconds_of(CLOCK_MONOTONIC);
+	callback(c->state, &c->view, job);
+	start = seconds_of(CLOCK_MONOTONIC) - start - c->clock_s;
+	if (start > 0 && start < LONG_CALL_US * 1e-6) /* longer: the thread was interrupted */
+		c->perf.policy_cpu_s += start * TIMED_EVERY;
+}
+
 static void job_ended(struct control *c, uint32_t job)
 {
-	c->jobs[job].gpus_held = 0;
+	job_of(c, job)->gpus_held = 0;
 	enter(c, job, CT_VIEW_ENDED);
-	if (c->policy->on_finish)
-		c->policy->on_finish(c->state, &c->view, job);
+	notify(c, c->policy->on_finish, job);
+	forget(c, job);
 }
 
 static bool may_hold_pool(enum ct_event_kind kind)
@@ -242,18 +328,17 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 	mirror_slots(c, slots, n_slots);
 	switch ((enum ct_event_kind)h->kind) {
 	case CT_DID_SUBMIT:
-		c->view.n_jobs = job + 1;
+		remember(c, job);
 		enter(c, job, CT_VIEW_QUEUED);
-		list_insert(c, queue_of(c), job, CT_NO_JOB);
-		if (c->policy->on_submit)
-			c->policy->on_submit(c->state, &c->view, job);
+		enqueue(c, job);
+		notify(c, c->policy->on_submit, job);
 		break;
 	case CT_DID_START:
-		list_remove(c, queue_of(c), job);
+		dequeue(c, job);
 		list_insert(c, running_of(c), job, CT_NO_JOB);
 		mirror_holding(c, job, h->config, n_slots);
-		if (c->jobs[job].start_us < 0)
-			c->jobs[job].start_us = h->time;
+		if (job_of(c, job)->start_us < 0)
+			job_of(c, job)->start_us = h->time;
 		c->n_started++;
 		break;
 	case CT_DID_RUN:
@@ -264,71 +349,40 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 	case CT_DID_REJECT:
 		if (c->view.n_jobs <= job) { /* at its arrival: the policy never sees it */
 			c->view.n_jobs = job + 1;
-			c->jobs[job].state = CT_VIEW_ENDED;
 			break;
 		}
-		list_remove(c, queue_of(c), job);
+		dequeue(c, job);
 		job_ended(c, job);
 		break;
 	case CT_DID_FAIL:
 	case CT_DID_FINISH:
-		list_remove(c, c->jobs[job].state == CT_VIEW_QUEUED ? queue_of(c) : running_of(c), job);
+		if (job_of(c, job)->state == CT_VIEW_QUEUED)
+			dequeue(c, job);
+		else
+			list_remove(c, running_of(c), job);
 		job_ended(c, job);
 		break;
 	case CT_DID_PREEMPT:
 		list_remove(c, running_of(c), job);
 		enter(c, job, CT_VIEW_QUEUED);
-		c->jobs[job].gpus_held = 0;
-		c->jobs[job].n_preemptions = ct_world_outcomes(c->world)[job].n_preemptions;
+		job_of(c, job)->gpus_held = 0;
+		job_of(c, job)->n_preemptions = ct_world_outcomes(c->world)[job].n_preemptions;
 		if (ct_world_outcomes(c->world)[job].start_us < 0) /* it was a profile run */
-			c->jobs[job].start_us = -1;
-		requeue(c, job);
-		if (!c->planning && c->policy->on_change)
-			c->policy->on_change(c->state, &c->view, job);
+			job_of(c, job)->start_us = -1;
+		enqueue(c, job);
+		if (!c->planning)
+			notify(c, c->policy->on_change, job);
 		break;
 	case CT_DID_NODE_DOWN:
 	case CT_DID_NODE_UP:
 		mirror_node(c, job);
 		mirror_group(c, c->nodes[job].group);
-		if (!c->planning && c->policy->on_change)
-			c->policy->on_change(c->state, &c->view, CT_NO_JOB);
+		if (!c->planning)
+			notify(c, c->policy->on_change, CT_NO_JOB);
 		break;
 	case CT_DID_WAKE:
 	case CT_EVENT_KINDS:
 		break;
-	}
-}
-
-static void build_jobs(struct control *c)
-{
-	uint32_t n = (uint32_t)c->work->n;
-
-	c->jobs = CT_NEW(&c->arena, struct ct_view_job, n ? n : 1);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ct_job *j = &c->work->jobs[i];
-		const struct ct_family *f = c->spec->world.families ? c->spec->world.families[i] : NULL;
-
-		c->jobs[i] = (struct ct_view_job){ .submit_us = j->submit_us,
-						   .deadline_us = j->deadline_us,
-						   .num_gpus = j->num_gpus,
-						   .min_gpus = j->min_gpus,
-						   .max_gpus = j->max_gpus,
-						   .gpu_milli = j->gpu_milli,
-						   .gpu_mem_mib = j->gpu_mem_mib,
-						   .cpu_milli = j->cpu_milli,
-						   .mem_mib = j->mem_mib,
-						   .user = j->user,
-						   .group = j->group,
-						   .model = j->model,
-						   .partition = ct_world_job_partition(c->world, i),
-						   .gpu_type = ct_world_job_type(c->world, i),
-						   .priority = j->priority,
-						   .n_configs = f ? f->n : 1,
-						   .default_config = f ? f->default_config : 0,
-						   .config = f ? f->default_config : 0,
-						   .next = CT_NO_JOB,
-						   .prev = CT_NO_JOB,
-						   .start_us = -1 };
 	}
 }
 
@@ -364,13 +418,18 @@ static void build_cluster(struct control *c)
 
 static void build_view(struct control *c)
 {
-	build_jobs(c);
+	CT_GROW(c->jobs, c->cap_records, 64);
+	c->jobs[0] = (struct ct_view_job){ .state = CT_VIEW_ENDED, .next = CT_NO_JOB, .prev = CT_NO_JOB };
+	c->n_records = 1;
+	c->job_record = CT_NEW(&c->arena, uint32_t, c->work->n + 1);
+	ct_bits_init(&c->queued, &c->arena, (uint32_t)c->work->n);
 	build_cluster(c);
 	c->view = (struct ct_view){ .abi = CT_POLICY_ABI,
 				    .size = sizeof c->view,
 				    .now_us = ct_world_now(c->world),
 				    .jobs = (const unsigned char *)c->jobs,
 				    .job_stride = sizeof *c->jobs,
+				    .job_record = c->job_record,
 				    .queue_first = CT_NO_JOB,
 				    .queue_last = CT_NO_JOB,
 				    .running_first = CT_NO_JOB,
@@ -852,7 +911,7 @@ int ct_control_run(const struct ct_control_spec *spec, struct ct_world **out, st
 		   struct ct_err *err)
 {
 	struct control *c = ct_calloc(1, sizeof *c);
-	double t0 = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+	double t0;
 	int rc;
 
 	c->spec = spec;
@@ -860,11 +919,12 @@ int ct_control_run(const struct ct_control_spec *spec, struct ct_world **out, st
 	c->err = err;
 	c->clock_s = clock_cost();
 	rc = begin(c);
+	t0 = seconds_of(CLOCK_THREAD_CPUTIME_ID);
 	if (!rc && loop(c))
 		rc = (int)err->code;
+	c->perf.cpu_s = seconds_of(CLOCK_THREAD_CPUTIME_ID) - t0;
 	if (c->state && c->policy->fini)
 		c->policy->fini(c->state);
-	c->perf.cpu_s = seconds_of(CLOCK_THREAD_CPUTIME_ID) - t0;
 	if (!rc)
 		rc = ct_world_finish(c->world, err);
 	if (!rc) {
@@ -878,6 +938,7 @@ int ct_control_run(const struct ct_control_spec *spec, struct ct_world **out, st
 		ct_world_free(c->world);
 	}
 	ct_placement_fini(&c->placement);
+	free(c->jobs);
 	ct_arena_fini(&c->arena);
 	free(c);
 	return rc;

@@ -32,6 +32,7 @@ struct las {
 	struct las_job *job;
 	size_t n_jobs, cap_jobs;
 	int64_t n_turns;
+	ct_time last_submit;
 };
 
 struct las_job {
@@ -114,10 +115,10 @@ static int init(void *state, const struct ct_view *v)
 static void on_submit(void *state, const struct ct_view *v, uint32_t job)
 {
 	struct las *l = state;
-	uint32_t first = job;
+	ct_time submit = ct_view_job(v, job)->submit_us;
+	int64_t first = l->n_jobs > 0 && submit == l->last_submit ? l->job[l->n_jobs - 1].first : job;
 
-	if (job > 0 && job - 1 < l->n_jobs && ct_view_job(v, job - 1)->submit_us == ct_view_job(v, job)->submit_us)
-		first = (uint32_t)l->job[job - 1].first;
+	l->last_submit = submit;
 	CT_GROW(l->job, l->cap_jobs, (size_t)job + 1);
 	for (; l->n_jobs <= job; l->n_jobs++)
 		l->job[l->n_jobs] = (struct las_job){ .first = first };
@@ -151,13 +152,15 @@ static void promote(struct las *l, const struct ct_view *v)
 		}
 }
 
-/* Asks for every partition whose running jobs crossed the threshold. */
+/* Asks for every partition where jobs wait and a running one crossed the threshold. */
 static void mark_crossed(struct las *l, const struct ct_view *v)
 {
 	for (uint32_t i = 0; i < l->s.q.n_parts; i++) {
 		const struct ct_active_list *a = &l->s.active[i];
 		int64_t now_key;
 
+		if (ct_waiting_first(&l->s.q.waiting, i) == CT_NO_JOB)
+			continue;
 		for (size_t k = 0; k < a->n; k++) {
 			key(&l->s, v, a->job[k].job, &now_key);
 			if (queue_of(l, now_key) != queue_of(l, a->job[k].key))

@@ -324,7 +324,7 @@ static struct ct_place find_pool(const struct request *r)
 		if (best == CT_NONE || n->free_milli < c->nodes[best].free_milli)
 			best = i;
 	}
-	return (struct ct_place){ NULL, best == CT_NONE ? 0 : r->n, best };
+	return (struct ct_place){ NULL, best == CT_NONE ? 0 : r->n ? r->n : 1, best };
 }
 
 struct ct_place ct_placement_find(struct ct_placement *p, uint32_t job, enum ct_place_rule rule, uint32_t residents)
@@ -332,7 +332,7 @@ struct ct_place ct_placement_find(struct ct_placement *p, uint32_t job, enum ct_
 	struct request r = request_of(p, job, residents);
 	uint32_t got = 0;
 
-	if (rule == CT_PLACE_POOL)
+	if (rule == CT_PLACE_POOL || !r.n)
 		return find_pool(&r);
 	if (r.milli == 1000 && idle_accepted(&r) >= r.n)
 		got = rule == CT_PLACE_COUNT ? take_idle(p, &r, r.n) : pack_idle(p, &r);
@@ -385,18 +385,22 @@ int ct_placement_possible(const struct ct_placement *p, uint32_t job, enum ct_pl
 
 		if (!accepts(&r, &c->classes[c->shape_class[i]]))
 			continue;
+		if ((rule == CT_PLACE_POOL || !r.n) && (uint64_t)r.n * r.milli <= 1000 * (uint64_t)s->gpus &&
+		    (!s->cpu_milli || r.cpu_milli <= s->cpu_milli) && (!s->mem_mib || r.mem_mib <= s->mem_mib))
+			return 1;
+		if (rule == CT_PLACE_POOL || !r.n)
+			continue;
 		anywhere += (uint64_t)s->count * shape_limit(&r, s);
 		if (s->gpus > largest)
 			largest = s->gpus;
 		if (rule == CT_PLACE_PACK && shape_limit(&r, s) >= r.n)
 			return 1;
-		if (rule == CT_PLACE_POOL && (uint64_t)r.n * r.milli <= 1000 * (uint64_t)s->gpus &&
-		    (!s->cpu_milli || r.cpu_milli <= s->cpu_milli) && (!s->mem_mib || r.mem_mib <= s->mem_mib))
-			return 1;
 	}
+	if (rule == CT_PLACE_POOL || !r.n)
+		return 0;
 	if (rule == CT_PLACE_COUNT)
 		return anywhere >= r.n;
-	if (rule == CT_PLACE_POOL || largest >= r.n)
+	if (largest >= r.n)
 		return 0;
 	for (uint32_t i = 0; i < c->n_classes; i++)
 		if (accepts(&r, &c->classes[i]) && nodes_possible(&r, i))

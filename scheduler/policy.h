@@ -94,7 +94,7 @@ struct ct_view_job {
 	/* the request */
 	ct_time submit_us;
 	ct_time deadline_us;                   /* -1 = none */
-	uint32_t num_gpus, min_gpus, max_gpus; /* gang size and elastic range */
+	uint32_t num_gpus, min_gpus, max_gpus; /* gang size and elastic range; all 0: CPU only */
 	uint32_t gpu_milli;                    /* share of each GPU, 1..1000 */
 	uint32_t gpu_mem_mib;                  /* on each GPU, 0 = unknown */
 	uint32_t cpu_milli, mem_mib;           /* of the whole job, 0 = does not matter */
@@ -154,10 +154,11 @@ struct ct_host;
 struct ct_view {
 	uint32_t abi, size; /* of this struct */
 	ct_time now_us;
-	/* Jobs submitted so far are 0 .. n_jobs - 1, in order of submission; use
-	 * ct_view_job(). */
+	/* Jobs submitted so far are 0 .. n_jobs - 1, in order of submission. Records are
+	 * those of jobs that have not ended: use ct_view_job(). */
 	const unsigned char *jobs;
 	size_t job_stride;
+	const uint32_t *job_record;
 	uint32_t n_jobs;
 	/* The queue in order of submission (a preempted job returns to its place),
 	 * linked by job->next; likewise the jobs that hold GPUs, in order of start. */
@@ -171,9 +172,12 @@ struct ct_view {
 	uint32_t gpu_reserve_mib; /* memory of a shared GPU that no job may use */
 };
 
+/* A job's record, until its on_finish() has returned; afterwards (and for numbers not
+ * submitted yet) a record in state CT_VIEW_ENDED, otherwise zero. The pointer is good
+ * until the host's next call. */
 static inline const struct ct_view_job *ct_view_job(const struct ct_view *v, uint32_t job)
 {
-	return (const struct ct_view_job *)(const void *)(v->jobs + v->job_stride * job);
+	return (const struct ct_view_job *)(const void *)(v->jobs + v->job_stride * v->job_record[job]);
 }
 static inline const struct ct_view_node *ct_view_node(const struct ct_view *v, uint32_t node)
 {
@@ -198,11 +202,12 @@ static inline ct_time ct_view_attained_us(const struct ct_view *v, uint32_t job)
 /* ---- services of the host */
 enum ct_estimate_mode { CT_ESTIMATE_TRUE, CT_ESTIMATE_NOISY, CT_ESTIMATE_COLUMN };
 
-/* A placement found by host->place: n GPUs, or a node for CT_PLACE_POOL. */
+/* A placement found by host->place: n GPUs, or a share of a node (CT_PLACE_POOL, and
+ * under every rule for a job that asks for CPU but no GPU). ct_start_at() starts it. */
 struct ct_place {
 	const uint32_t *gpus; /* valid until the next call of place() */
-	uint32_t n;           /* 0: the job does not fit now */
-	uint32_t node;        /* POOL */
+	uint32_t n;           /* 0: the job does not fit now; 1 for a job without GPUs */
+	uint32_t node;        /* CT_ANY: gpus; else a share of this node */
 };
 
 struct ct_host {
@@ -264,20 +269,24 @@ struct ct_plan {
 	int (*profile)(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n);
 };
 
+/* Start a job in its default configuration where place() found room. */
+static inline int ct_start_at(const struct ct_view *v, struct ct_plan *p, uint32_t job, const struct ct_place *at)
+{
+	uint32_t config = ct_view_job(v, job)->default_config;
+
+	return at->node == CT_ANY ? p->start(p, job, config, at->gpus, at->n) : p->start_pool(p, job, config, at->node);
+}
+
 enum ct_start_result { CT_STARTED, CT_DOES_NOT_FIT, CT_START_FAILED };
 /* Place by a rule and start in the default configuration. */
 static inline enum ct_start_result ct_start_anywhere(const struct ct_view *v, struct ct_plan *p, uint32_t job, int rule,
 						     uint32_t residents)
 {
-	const struct ct_host *h = v->host;
-	struct ct_place at = h->place(h->ctx, job, rule, residents);
-	uint32_t config = ct_view_job(v, job)->default_config;
+	struct ct_place at = v->host->place(v->host->ctx, job, rule, residents);
 
 	if (at.n == 0)
 		return CT_DOES_NOT_FIT;
-	if (rule == CT_PLACE_POOL)
-		return p->start_pool(p, job, config, at.node) ? CT_START_FAILED : CT_STARTED;
-	return p->start(p, job, config, at.gpus, at.n) ? CT_START_FAILED : CT_STARTED;
+	return ct_start_at(v, p, job, &at) ? CT_START_FAILED : CT_STARTED;
 }
 
 /* ---- the policy */

@@ -41,6 +41,7 @@ static void forget_active(struct ct_preemptive *s, uint32_t partition, uint32_t 
 		i++;
 	if (i == a->n)
 		return;
+	a->milli -= a->job[i].milli;
 	a->n--;
 	memmove(&a->job[i], &a->job[i + 1], (a->n - i) * sizeof *a->job);
 }
@@ -123,12 +124,13 @@ static int rank_active(struct ct_preemptive *s, const struct ct_view *v, struct 
 static struct quota quota_of(struct ct_preemptive *s, const struct ct_view *v, uint32_t partition)
 {
 	const struct ct_queue_part *part = &s->q.part[partition];
+	uint64_t residents = s->q.placement == CT_PLACE_POOL ? 1 : (uint64_t)s->q.residents;
 	struct quota quota = { 0, s->left_by_type };
 
 	memset(quota.by_type, 0, v->n_gpu_types * sizeof *quota.by_type);
 	for (uint32_t i = 0; i < part->n_groups; i++) {
 		const struct ct_view_group *g = ct_view_group(v, part->group[i]);
-		uint64_t milli = 1000 * (uint64_t)g->n_gpus * (uint64_t)s->q.residents;
+		uint64_t milli = 1000 * (uint64_t)g->n_gpus * residents;
 
 		quota.all += milli;
 		quota.by_type[g->gpu_type] += milli;
@@ -161,17 +163,15 @@ static void choose(struct ct_preemptive *s, uint32_t job)
 static void choose_all(struct ct_preemptive *s, struct ct_active_list *a, uint32_t partition, struct quota quota)
 {
 	struct ct_queueing *q = &s->q;
-	uint32_t n = ct_queueing_candidates(q, partition, &ct_room_unlimited), e = 0;
+	uint32_t n = ct_queueing_candidates(q, partition, &ct_room_unlimited);
 	size_t i = 0;
 
 	while (i < a->n || n > 0) {
-		struct ct_active *r = &a->job[i];
-		struct ct_candidate *c = q->candidate;
+		struct ct_active *r = i < a->n ? &a->job[i] : NULL;
+		struct ct_candidate *c = n > 0 ? &q->candidate[ct_candidate_earliest(q->candidate, n)] : NULL;
 		const struct ct_request *d;
 
-		if (n > 0)
-			c += e = ct_candidate_earliest(q->candidate, n);
-		if (n == 0 || (i < a->n && ct_order_before(r->key, r->job, c->key, c->job))) {
+		if (!c || (r && ct_order_before(r->key, r->job, c->key, c->job))) {
 			r->chosen = quota_take(&quota, r->milli, r->gpu_type);
 			if (!r->chosen && q->on_block == CT_ON_BLOCK_STOP)
 				n = 0;
@@ -194,6 +194,14 @@ static void choose_all(struct ct_preemptive *s, struct ct_active_list *a, uint32
 	}
 }
 
+/* All that waits fits beside all that runs: no need to rank the running jobs. With
+ * several GPU types in the partition that is not a matter of one sum. */
+static bool all_fit(const struct ct_preemptive *s, uint32_t partition, const struct quota *quota)
+{
+	return s->q.part[partition].n_groups == 1 &&
+	       s->active[partition].milli + s->q.waiting.milli[partition] <= quota->all;
+}
+
 /* ---- acting */
 
 static int preempt_unchosen(struct ct_preemptive *s, const struct ct_view *v, struct ct_plan *p,
@@ -208,6 +216,7 @@ static int preempt_unchosen(struct ct_preemptive *s, const struct ct_view *v, st
 			a->job[n++] = a->job[i];
 			continue;
 		}
+		a->milli -= a->job[i].milli;
 		if (p->preempt(p, job) || add_waiting(s, v, p, job))
 			return 1;
 	}
@@ -238,6 +247,7 @@ static int start_chosen(struct ct_preemptive *s, const struct ct_view *v, struct
 		if (r == CT_DOES_NOT_FIT)
 			continue;
 		CT_GROW(a->job, a->cap, a->n + 1);
+		a->milli += ct_request_milli(&d);
 		a->job[a->n++] = (struct ct_active){
 			.key = key, .milli = ct_request_milli(&d), .job = job, .gpu_type = type_held(v, job)
 		};
@@ -245,20 +255,30 @@ static int start_chosen(struct ct_preemptive *s, const struct ct_view *v, struct
 	return 0;
 }
 
+static int pass(struct ct_preemptive *s, const struct ct_view *v, struct ct_plan *p, uint32_t partition)
+{
+	struct ct_active_list *a = &s->active[partition], none = { 0 };
+	struct quota quota = quota_of(s, v, partition);
+
+	s->n_chosen = 0;
+	if (all_fit(s, partition, &quota)) {
+		choose_all(s, &none, partition, quota);
+		return start_chosen(s, v, p, a);
+	}
+	if (rank_active(s, v, a))
+		return 1;
+	choose_all(s, a, partition, quota);
+	if (s->n_chosen == 0)
+		return 0;
+	return preempt_unchosen(s, v, p, a) || start_chosen(s, v, p, a);
+}
+
 int ct_preemptive_pass(struct ct_preemptive *s, const struct ct_view *v, struct ct_plan *p)
 {
 	for (uint32_t i = 0; i < s->q.n_parts; i++) {
-		struct ct_active_list *a = &s->active[i];
-
 		if ((!s->q.part[i].freed && !s->q.part[i].fresh) || ct_waiting_first(&s->q.waiting, i) == CT_NO_JOB)
 			continue;
-		if (rank_active(s, v, a))
-			return 1;
-		s->n_chosen = 0;
-		choose_all(s, a, i, quota_of(s, v, i));
-		if (s->n_chosen == 0)
-			continue;
-		if (preempt_unchosen(s, v, p, a) || start_chosen(s, v, p, a))
+		if (pass(s, v, p, i))
 			return 1;
 	}
 	ct_queueing_done(&s->q);

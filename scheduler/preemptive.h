@@ -12,8 +12,9 @@
  * on_block=skip (the default here) passes over a job larger than what is left;
  * on_block=stop chooses no waiting job behind such a one. order_by does not apply.
  *
- * Cost of a decision, a partition: O(running jobs + classes of demand + log jobs a
- * start); the running jobs are kept sorted, and re-sorted by insertion. */
+ * Cost of a decision, a partition: O(log jobs) a start where all that wait fits
+ * beside all that runs; else O(running jobs + classes of demand) more. The running
+ * jobs are kept sorted, and re-sorted by insertion. */
 #ifndef CT_SCHEDULER_PREEMPTIVE_H
 #define CT_SCHEDULER_PREEMPTIVE_H
 
@@ -28,6 +29,7 @@ struct ct_active { /* a job that holds GPUs */
 struct ct_active_list { /* of a partition, sorted by (key, job) */
 	struct ct_active *job;
 	size_t n, cap;
+	uint64_t milli; /* sum */
 };
 
 struct ct_preemptive {

@@ -243,9 +243,7 @@ struct ct_place ct_queueing_place(const struct ct_queueing *q, const struct ct_v
 int ct_queueing_start_at(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job,
 			 const struct ct_place *at)
 {
-	uint32_t config = ct_view_job(v, job)->default_config;
-	int rc = q->placement == CT_PLACE_POOL ? p->start_pool(p, job, config, at->node)
-					       : p->start(p, job, config, at->gpus, at->n);
+	int rc = ct_start_at(v, p, job, at);
 
 	if (rc)
 		return rc;

@@ -125,6 +125,7 @@ void ct_waiting_init(struct ct_waiting *w, uint32_t n_partitions)
 {
 	*w = (struct ct_waiting){ .n_partitions = n_partitions };
 	w->index = ct_calloc(n_partitions, sizeof *w->index);
+	w->milli = ct_calloc(n_partitions, sizeof *w->milli);
 }
 
 void ct_waiting_fini(struct ct_waiting *w)
@@ -143,6 +144,7 @@ void ct_waiting_fini(struct ct_waiting *w)
 	free(w->class);
 	free(w->place);
 	free(w->found);
+	free(w->milli);
 	ct_tree_pool_fini(&w->pool);
 	*w = (struct ct_waiting){ 0 };
 }
@@ -207,6 +209,7 @@ void ct_waiting_add(struct ct_waiting *w, uint32_t class, uint32_t job, int64_t 
 	w->place[job] = (struct ct_waiting_place){ .key = key, .class = class, .present = 1 };
 	ct_tree_insert(&w->pool, &c->tree, &(struct ct_tree_item){ .key = key, .value = value, .item = job });
 	w->n_jobs++;
+	w->milli[c->demand.partition] += ct_request_milli(&c->demand);
 	if (c->n_jobs++ == 0 || ct_order_before(key, job, c->first_key, c->first_job)) {
 		c->first_key = key;
 		c->first_job = job;
@@ -231,6 +234,7 @@ bool ct_waiting_remove(struct ct_waiting *w, uint32_t job)
 	w->place[job].present = 0;
 	c->n_jobs--;
 	w->n_jobs--;
+	w->milli[c->demand.partition] -= ct_request_milli(&c->demand);
 	if (c->first_job == job) {
 		first = ct_tree_first(&w->pool, c->tree);
 		c->first_key = first ? first->key : INT64_MAX;

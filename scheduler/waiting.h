@@ -77,6 +77,7 @@ struct ct_waiting {
 	uint32_t n_partitions;
 	struct ct_waiting_place *place; /* a job: where it stands */
 	size_t n_places, cap_places;
+	uint64_t *milli; /* a partition: GPU share that its jobs ask for in all */
 	uint32_t *found;
 	size_t cap_found;
 	uint32_t n_jobs;

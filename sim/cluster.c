@@ -197,6 +197,10 @@ struct ct_cluster *ct_cluster_new(const struct ct_cluster_spec *spec, struct ct_
 		shapes[i].partition = c->partitions[c->classes[c->shape_class[i]].partition];
 	}
 	c->capacity_milli = 1000 * (uint64_t)c->n_gpus;
+	c->one_speed = c->types[0].speed;
+	for (uint32_t i = 1; i < c->n_types; i++)
+		if (c->types[i].speed < c->one_speed || c->types[i].speed > c->one_speed)
+			c->one_speed = 0;
 	if (!known_memory)
 		c->capacity_mem_mib = 0;
 	index_classes(c);
@@ -266,24 +270,6 @@ static uint32_t count_idle(const struct ct_cluster *c, const struct ct_node *n)
 	return idle;
 }
 
-static void mark_gpu(struct ct_cluster *c, uint32_t gpu)
-{
-	const struct ct_gpu *g = &c->gpus[gpu];
-	struct ct_class *k = &c->classes[c->nodes[g->node].class_id];
-	uint32_t at = c->gpu_position[gpu];
-
-	if (c->nodes[g->node].reserved)
-		return;
-	if (!g->n_residents)
-		ct_bits_add(&k->idle, at);
-	else
-		ct_bits_remove(&k->idle, at);
-	if (g->n_residents && g->used_milli < 1000)
-		ct_bits_add(&k->partial, at);
-	else
-		ct_bits_remove(&k->partial, at);
-}
-
 /* An idle node into the sets and counts of its class. */
 static void class_add(struct ct_cluster *c, uint32_t node)
 {
@@ -295,7 +281,7 @@ static void class_add(struct ct_cluster *c, uint32_t node)
 	k->n_gpus += n->n_gpus;
 	k->n_nodes_up++;
 	for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
-		mark_gpu(c, g);
+		ct_bits_add(&k->idle, c->gpu_position[g]);
 	level_add(c, node);
 }
 
@@ -384,50 +370,76 @@ static uint64_t capped(uint32_t milli)
 	return milli < 1000 ? milli : 1000;
 }
 
-static void gpu_take(struct ct_cluster *c, uint32_t slot, uint32_t milli, uint32_t mem_mib)
+/* A GPU's share changes by its residents; what the node and the cluster count of it
+ * is at most the whole GPU. */
+static void book_share(struct ct_cluster *c, struct ct_node *n, uint64_t before, uint64_t after)
 {
-	uint32_t gpu = c->slots[slot].gpu;
+	c->used_milli += after - before;
+	n->free_milli -= after - before;
+}
+
+static void gpu_take(struct ct_cluster *c, struct ct_class *k, struct ct_node *n, uint32_t slot, uint32_t milli,
+		     uint32_t mem_mib)
+{
+	uint32_t gpu = c->slots[slot].gpu, at = c->gpu_position[gpu];
 	struct ct_gpu *g = &c->gpus[gpu];
-	uint64_t before = capped(g->used_milli), after;
+	uint64_t before = capped(g->used_milli);
 
 	c->slots[slot].next = g->first_slot;
 	g->first_slot = slot;
-	c->busy_gpus += g->n_residents++ == 0;
 	g->used_milli += milli;
 	g->used_mem_mib += mem_mib;
-	after = capped(g->used_milli);
-	c->used_milli += after - before;
-	c->nodes[g->node].free_milli -= after - before;
 	c->used_mem_mib += mem_mib;
-	mark_gpu(c, gpu);
+	book_share(c, n, before, capped(g->used_milli));
+	if (!g->n_residents++) {
+		c->busy_gpus++;
+		ct_bits_remove(&k->idle, at);
+		if (g->used_milli < 1000 && !n->reserved)
+			ct_bits_add(&k->partial, at);
+	} else {
+		c->shared_gpus += g->n_residents == 2;
+		if (g->used_milli >= 1000)
+			ct_bits_remove(&k->partial, at);
+	}
 }
 
-static void gpu_give(struct ct_cluster *c, uint32_t slot, uint32_t milli, uint32_t mem_mib)
+static void gpu_give(struct ct_cluster *c, struct ct_class *k, struct ct_node *n, uint32_t slot, uint32_t milli,
+		     uint32_t mem_mib)
 {
-	uint32_t gpu = c->slots[slot].gpu, *link;
+	uint32_t gpu = c->slots[slot].gpu, at = c->gpu_position[gpu], *link;
 	struct ct_gpu *g = &c->gpus[gpu];
-	uint64_t before = capped(g->used_milli), after;
+	uint64_t before = capped(g->used_milli);
 
 	for (link = &g->first_slot; *link != slot; link = &c->slots[*link].next)
 		CT_CHECK(NULL, *link != CT_NONE, "GPU %u does not know slot %u", gpu, slot);
 	*link = c->slots[slot].next;
-	c->busy_gpus -= --g->n_residents == 0;
 	g->used_milli -= milli;
 	g->used_mem_mib -= mem_mib;
-	after = capped(g->used_milli);
-	c->used_milli -= before - after;
-	c->nodes[g->node].free_milli += before - after;
 	c->used_mem_mib -= mem_mib;
-	mark_gpu(c, gpu);
+	book_share(c, n, before, capped(g->used_milli));
+	if (!--g->n_residents) {
+		c->busy_gpus--;
+		if (!n->reserved)
+			ct_bits_add(&k->idle, at);
+		if (before < 1000)
+			ct_bits_remove(&k->partial, at);
+	} else {
+		c->shared_gpus -= g->n_residents == 1;
+		if (g->used_milli < 1000 && !n->reserved)
+			ct_bits_add(&k->partial, at);
+	}
 }
 
 /* Length of the run of slots on one node that begins at `i` of `n`. */
 static uint32_t node_run(const struct ct_cluster *c, uint32_t first, uint32_t i, uint32_t n, uint32_t *node)
 {
-	uint32_t k = i;
+	const struct ct_slot *slot = c->slots + first;
+	const struct ct_node *at;
+	uint32_t k = i + 1;
 
-	*node = c->gpus[c->slots[first + i].gpu].node;
-	while (k < n && c->gpus[c->slots[first + k].gpu].node == *node)
+	*node = c->gpus[slot[i].gpu].node;
+	at = &c->nodes[*node];
+	while (k < n && slot[k].gpu - at->first_gpu < at->n_gpus) /* unsigned: also false below first_gpu */
 		k++;
 	return k - i;
 }
@@ -442,12 +454,11 @@ uint32_t ct_cluster_take(struct ct_cluster *c, uint32_t job, const uint32_t *gpu
 	for (uint32_t i = 0; i < n; i += run) {
 		run = node_run(c, first, i, n, &node);
 		struct ct_node *at = &c->nodes[node];
-		uint32_t was_idle = 0;
+		uint32_t busy = c->busy_gpus, was_idle;
 
-		for (uint32_t k = i; k < i + run; k++) {
-			was_idle += c->gpus[gpus[k]].n_residents == 0;
-			gpu_take(c, first + k, milli, gpu_mem_mib);
-		}
+		for (uint32_t k = i; k < i + run; k++)
+			gpu_take(c, &c->classes[at->class_id], at, first + k, milli, gpu_mem_mib);
+		was_idle = c->busy_gpus - busy;
 		at->used_cpu_milli += ct_share_of(cpu_milli, run, n);
 		at->used_mem_mib += ct_share_of(mem_mib, run, n);
 		if (was_idle && !at->pool_milli) {
@@ -467,12 +478,11 @@ void ct_cluster_give(struct ct_cluster *c, uint32_t first, uint32_t n, uint32_t 
 	for (uint32_t i = 0; i < n; i += run) {
 		run = node_run(c, first, i, n, &node);
 		struct ct_node *at = &c->nodes[node];
-		uint32_t is_idle = 0;
+		uint32_t busy = c->busy_gpus, is_idle;
 
-		for (uint32_t k = i; k < i + run; k++) {
-			gpu_give(c, first + k, milli, gpu_mem_mib);
-			is_idle += c->gpus[c->slots[first + k].gpu].n_residents == 0;
-		}
+		for (uint32_t k = i; k < i + run; k++)
+			gpu_give(c, &c->classes[at->class_id], at, first + k, milli, gpu_mem_mib);
+		is_idle = busy - c->busy_gpus;
 		at->used_cpu_milli -= ct_share_of(cpu_milli, run, n);
 		at->used_mem_mib -= ct_share_of(mem_mib, run, n);
 		if (is_idle && !at->pool_milli) {

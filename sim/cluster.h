@@ -110,8 +110,10 @@ struct ct_cluster {
 	struct ct_slot *slots;
 	size_t n_slots, cap_slots;
 	uint32_t free_slots[CT_SLOT_SIZES]; /* free runs of 2^k slots, linked through .next */
+	double one_speed;                   /* of all GPU types, 0 when they differ */
 	/* totals */
 	uint32_t busy_gpus;        /* with at least one resident */
+	uint32_t shared_gpus;      /* with at least two */
 	uint64_t used_milli;       /* allocated share, at most 1000 a GPU; pool shares included */
 	uint64_t used_mem_mib;     /* GPU memory held */
 	uint64_t capacity_milli;   /* of all GPUs, up or down */

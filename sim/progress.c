@@ -23,7 +23,7 @@ struct ct_demand ct_demand_of(const struct ct_world *w, uint32_t job, uint32_t c
 static double scaling(const struct ct_world *w, uint32_t job)
 {
 	const struct ct_job *j = &w->work->jobs[job];
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	const struct ct_family *f = w->spec.families ? w->spec.families[job] : NULL;
 	double share;
 
@@ -39,10 +39,10 @@ static struct ct_contender contender(const struct ct_world *w, uint32_t job, uin
 
 	return (struct ct_contender){ job,
 				      j->model,
-				      w->live[job].config,
+				      ct_live(w, job)->config,
 				      w->cluster->nodes[w->cluster->gpus[gpu].node].type,
 				      j->gpu_milli,
-				      w->live[job].start_number };
+				      ct_live(w, job)->start_number };
 }
 
 /* What `job` keeps of its solo speed on one GPU. */
@@ -72,11 +72,13 @@ static double factor_on(const struct ct_world *w, uint32_t job, uint32_t gpu)
 static double slowest(const struct ct_world *w, uint32_t job)
 {
 	const struct ct_cluster *c = w->cluster;
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	double pace = INFINITY;
 
 	if (!l->n_slots)
 		return c->types[c->nodes[l->node].type].speed;
+	if (c->one_speed > 0 && (!c->shared_gpus || !w->spec.contention))
+		return c->one_speed;
 	for (uint32_t i = 0; i < l->n_slots; i++) {
 		uint32_t gpu = c->slots[l->first_slot + i].gpu;
 		double p = c->types[c->nodes[c->gpus[gpu].node].type].speed * factor_on(w, job, gpu);
@@ -93,7 +95,7 @@ static void credit(struct ct_world *w, uint32_t job, double done_us)
 	const struct ct_job *j = &w->work->jobs[job];
 	double s = done_us / 1e6;
 
-	w->live[job].remaining_us -= done_us;
+	ct_live(w, job)->remaining_us -= done_us;
 	w->outcome[job].work_s += s;
 	if (w->window_open)
 		w->work_gpu_s += s * (double)ct_job_milli(j) / 1000;
@@ -101,7 +103,7 @@ static void credit(struct ct_world *w, uint32_t job, double done_us)
 
 static void settle_at(struct ct_world *w, uint32_t job, ct_time t)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	if (l->rate > 0 && t > l->settled) {
 		double done = (double)(t - l->settled) * l->rate;
@@ -129,7 +131,7 @@ static double wait_of(const struct ct_world *w, const struct ct_live *l)
 /* The rate holds from `from` on, at most a step before now. */
 static void rate_from(struct ct_world *w, uint32_t job, ct_time from)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	double rate = ct_demand_of(w, job, l->config).throughput * scaling(w, job) * slowest(w, job), wait;
 	ct_time end;
 
@@ -164,15 +166,17 @@ static void rate_neighbours(struct ct_world *w, const struct ct_slot *slots, uin
 {
 	uint32_t mark = ++w->mark;
 
+	if (!w->spec.contention)
+		return; /* nobody notices */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ct_gpu *g = &w->cluster->gpus[slots[i].gpu];
 
 		for (uint32_t s = g->first_slot; s != CT_NONE; s = w->cluster->slots[s].next) {
 			uint32_t other = w->cluster->slots[s].job;
 
-			if (other == job || w->live[other].mark == mark)
+			if (other == job || ct_live(w, other)->mark == mark)
 				continue;
-			w->live[other].mark = mark;
+			ct_live(w, other)->mark = mark;
 			if (w->outcome[other].state == CT_JOB_RUNNING)
 				rate(w, other, job);
 		}
@@ -192,10 +196,10 @@ void ct_progress_rate_neighbours(struct ct_world *w, const struct ct_slot *slots
 
 static void rate_survivor(struct ct_world *w, uint32_t other, uint32_t job)
 {
-	const struct ct_live *l = &w->live[other];
+	const struct ct_live *l = ct_live(w, other);
 	ct_time step = w->spec.step.step_us, from = w->where.now_us - step;
 
-	if (l->start_number < w->live[job].start_number)
+	if (l->start_number < ct_live(w, job)->start_number)
 		ct_progress_rate(w, other);
 	else if (!w->spec.step.later_keeps_rate)
 		rate_from(w, other, from > l->settled ? from : l->settled);
@@ -208,7 +212,7 @@ void ct_progress_rate_survivors(struct ct_world *w, const struct ct_slot *slots,
 
 void ct_progress_stop(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	ct_progress_settle(w, job);
 	l->rate = 0;
@@ -219,7 +223,7 @@ void ct_progress_stop(struct ct_world *w, uint32_t job)
 /* SM activity of a resident: its solo activity, thinned by its slow-down. */
 static double sm_of(const struct ct_world *w, uint32_t job, uint32_t gpu)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	struct ct_demand d = ct_demand_of(w, job, l->config);
 	const struct ct_cluster *c = w->cluster;
 	double solo = d.throughput * scaling(w, job) * c->types[c->nodes[c->gpus[gpu].node].type].speed;
@@ -252,7 +256,7 @@ void ct_progress_sm(struct ct_world *w, const struct ct_slot *slots, uint32_t n)
 
 		set_sm(w, slots[i].gpu);
 		for (uint32_t s = g->first_slot; s != CT_NONE; s = w->cluster->slots[s].next) {
-			const struct ct_live *l = &w->live[w->cluster->slots[s].job];
+			const struct ct_live *l = ct_live(w, w->cluster->slots[s].job);
 
 			if (w->cluster->slots[s].job != slots[i].job)
 				for (uint32_t k = 0; k < l->n_slots; k++)

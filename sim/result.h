@@ -127,6 +127,7 @@ struct ct_result {
 	struct ct_frame jobs, series, events; /* events only when recorded */
 	struct ct_pair *perf;
 	size_t n_perf, cap_perf;
+	char jobs_digest[CT_DIGEST_TEXT];   /* when jobs has rows but no columns: ct_result_summarise() */
 	int partial;                        /* stopped before its end: Ctrl-C */
 	char digest[CT_DIGEST_TEXT];        /* set by ct_result_seal() */
 	char config_digest[CT_DIGEST_TEXT]; /* of the text given to it */
@@ -137,6 +138,10 @@ struct ct_result {
  * it needs, so that world and workload may be freed. The manifest, configuration,
  * import, warnings and perf are the caller's, before or after. */
 void ct_result_from_world(struct ct_result *r, const struct ct_world *w);
+/* The same without the columns of /jobs, for a run that writes no file: the digest is
+ * the same, the memory (100 bytes a job and more) is not touched. Such a result
+ * can be sealed, printed and written as JSON only. */
+void ct_result_summarise(struct ct_result *r, const struct ct_world *w);
 void ct_result_fini(struct ct_result *r);
 
 /* Text that lives as long as the result; printf style. */

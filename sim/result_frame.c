@@ -27,6 +27,7 @@ struct ct_column *ct_frame_new(struct ct_frame *f, struct ct_arena *a, const cha
 	if (f->n_columns == f->cap_columns)
 		ct_frame_reserve(f, a, f->n_columns + 8);
 	c = &f->column[f->n_columns++];
+	memset(c, 0, sizeof *c);
 	c->name = ct_arena_text(a, name, strlen(name));
 	c->unit = ct_arena_text(a, unit, strlen(unit));
 	c->type = type;
@@ -68,6 +69,15 @@ void ct_fill_put(struct ct_fill *f, struct ct_arena *a, size_t rows, const void 
 	f->done += n;
 }
 
+void ct_fill_copy(struct ct_fill *f, const struct ct_fill *from, struct ct_arena *a, size_t rows)
+{
+	*f = *from;
+	if (from->all) {
+		f->all = CT_NEW(a, uint64_t, rows);
+		memcpy(f->all, from->all, from->done * sizeof *f->all);
+	}
+}
+
 void ct_fill_end(struct ct_fill *f, struct ct_arena *a, struct ct_column *c)
 {
 	c->constant = !f->all && f->done > 0;
@@ -107,7 +117,7 @@ void ct_coder_init(struct ct_coder *k, size_t numbers, size_t rows)
 	*k = (struct ct_coder){ .remap = ct_calloc(numbers, sizeof *k->remap), .rows = rows };
 }
 
-void ct_coder_put(struct ct_coder *k, struct ct_arena *a, uint32_t number, const char *text, int copy)
+uint32_t ct_coder_put(struct ct_coder *k, struct ct_arena *a, uint32_t number, const char *text, int copy)
 {
 	uint32_t code = k->remap[number];
 
@@ -117,11 +127,14 @@ void ct_coder_put(struct ct_coder *k, struct ct_arena *a, uint32_t number, const
 		k->remap[number] = code = (uint32_t)k->n_names;
 	}
 	code--;
+	if (k->rows == 0)
+		return code;
 	if (code && !k->all)
 		k->all = CT_NEW(a, uint32_t, k->rows); /* zeros, as all rows so far */
 	if (k->all)
 		k->all[k->done] = code;
 	k->done++;
+	return code;
 }
 
 void ct_coder_end(struct ct_coder *k, struct ct_arena *a, struct ct_column *c)
@@ -134,6 +147,11 @@ void ct_coder_end(struct ct_coder *k, struct ct_arena *a, struct ct_column *c)
 	c->n_names = (uint32_t)k->n_names;
 	c->constant = !k->all && k->done > 0;
 	c->v.code = c->constant ? CT_NEW(a, uint32_t, 1) : k->all;
+	ct_coder_fini(k);
+}
+
+void ct_coder_fini(struct ct_coder *k)
+{
 	free(k->names);
 	free(k->remap);
 	*k = (struct ct_coder){ 0 };

@@ -22,9 +22,12 @@ struct ct_fill {
 	size_t done;
 };
 void ct_fill_put(struct ct_fill *f, struct ct_arena *a, size_t rows, const void *block, size_t n);
+/* Everything `from` holds, as if it had been put here. */
+void ct_fill_copy(struct ct_fill *f, const struct ct_fill *from, struct ct_arena *a, size_t rows);
 void ct_fill_end(struct ct_fill *f, struct ct_arena *a, struct ct_column *c);
 
-/* Dictionary codes. The caller knows each text by a number below `numbers`. */
+/* Dictionary codes. The caller knows each text by a number below `numbers`. With
+ * rows = 0 the codes are given out but not kept. */
 struct ct_coder {
 	uint32_t *remap; /* number -> code + 1, 0 = not met yet */
 	const char **names;
@@ -33,10 +36,11 @@ struct ct_coder {
 	size_t done, rows;
 };
 void ct_coder_init(struct ct_coder *k, size_t numbers, size_t rows);
-/* Next row. `text` is copied when the number is new, or kept as it is. */
-void ct_coder_put(struct ct_coder *k, struct ct_arena *a, uint32_t number, const char *text, int copy);
+/* Next row; returns its code. `text` is copied when the number is new, or kept as it is. */
+uint32_t ct_coder_put(struct ct_coder *k, struct ct_arena *a, uint32_t number, const char *text, int copy);
 /* Fills the column and frees what init took. */
 void ct_coder_end(struct ct_coder *k, struct ct_arena *a, struct ct_column *c);
+void ct_coder_fini(struct ct_coder *k);
 
 /* Texts. */
 struct ct_texts {

@@ -597,6 +597,7 @@ int ct_result_write_h5(const struct ct_result *r, const char *path, struct ct_er
 	char *image;
 	size_t n;
 
+	CT_CHECK(NULL, r->jobs.n_columns || !r->jobs.n_rows, "a summarised result has no columns to write");
 	ct_hdf5_quiet_begin(&quiet);
 	writer_begin(&w);
 	put_all(&w, r);

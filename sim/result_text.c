@@ -111,6 +111,7 @@ int ct_result_write_csv(const struct ct_result *r, const char *directory, struct
 {
 	int n = r->events.n_columns ? FILES : EVENTS, rc = 0;
 
+	CT_CHECK(NULL, r->jobs.n_columns || !r->jobs.n_rows, "a summarised result has no columns to write");
 	if (mkdir(directory, 0777) != 0 && errno != EEXIST)
 		return ct_err_at(err, CT_EIO, NULL, "'%s': directory cannot be made: %s", directory, strerror(errno));
 	for (int i = 0; i < n && !rc; i++) {

@@ -2,8 +2,9 @@
 /* From a finished world to a result.
  *
  * One pass over the jobs in blocks that fit the cache: a job and its outcome are
- * read once, forty cells come out. With a million jobs a pass a column would read
- * 200 MB forty times. */
+ * read once, forty cells come out, which are stored or only hashed. With a million
+ * jobs a pass a column would read 200 MB forty times. */
+#include "sim/result_digest.h"
 #include "sim/result_frame.h"
 
 #include <math.h>
@@ -75,11 +76,28 @@ static const struct {
 #undef INFO
 };
 
+/* Columns that in most runs equal another one, cell by cell: they share its memory
+ * until they differ. Of a million jobs each is 8 MB. */
+static const struct {
+	int column, like;
+} twin[] = {
+	{ C_num_gpus, C_requested_number_of_resources },
+	{ C_min_gpus, C_requested_number_of_resources },
+	{ C_max_gpus, C_requested_number_of_resources },
+	{ C_run_s, C_execution_time },
+	{ C_duration_s, C_execution_time },
+	{ C_queue_s, C_waiting_time },
+	{ C_slowdown, C_stretch },
+};
+enum { TWINS = sizeof twin / sizeof *twin };
+
 union cell {
 	double f64;
 	int64_t i64;
 };
-enum { BLOCK = 256 };
+/* Cells of one column in a block. Not a power of two: the columns of a row would
+ * fall into the same few sets of the cache. */
+enum { BLOCK = 248 };
 
 /* The jobs of the measurement window and what is summed over them. */
 struct tally {
@@ -88,7 +106,7 @@ struct tally {
 	uint64_t measured, censored, attained;
 	ct_wide jct, wait; /* sums in microseconds: exact */
 	double slowdown;
-	double *jcts, *waits, max_jct, max_wait;
+	double *jct_us; /* of each measured job */
 };
 
 struct maker {
@@ -99,7 +117,10 @@ struct maker {
 	size_t rows;
 	struct tally t;
 	union cell (*block)[BLOCK]; /* [N_COLUMNS] */
+	int keep;                   /* the columns; otherwise their digests only */
 	struct ct_fill fill[N_COLUMNS];
+	struct ct_column_digest *digest; /* [N_COLUMNS] */
+	int twin_of[N_COLUMNS];          /* column whose memory it shares; -1 = none */
 	struct ct_coder coder[N_COLUMNS];
 	struct ct_texts ids, allocated;
 };
@@ -172,7 +193,7 @@ static void put_outcome(union cell (*b)[BLOCK], size_t i, const struct ct_outcom
 	b[C_switches][i].i64 = o->n_switches;
 }
 
-static void put_codes(struct maker *m, const struct ct_job *j, const struct ct_outcome *o)
+static void put_codes(struct maker *m, size_t i, const struct ct_job *j, const struct ct_outcome *o)
 {
 	const struct ct_strings *s = &m->work->strings;
 	const struct {
@@ -184,11 +205,13 @@ static void put_codes(struct maker *m, const struct ct_job *j, const struct ct_o
 	};
 
 	for (size_t k = 0; k < sizeof named / sizeof *named; k++)
-		ct_coder_put(&m->coder[named[k].column], m->arena, named[k].number, ct_strings_text(s, named[k].number),
-			     1);
-	ct_coder_put(&m->coder[C_workload_name], m->arena, 0, "w0", 1); /* Batsim's name of the first workload */
-	ct_coder_put(&m->coder[C_state], m->arena, o->state, ct_job_state_name(o->state), 1);
-	ct_coder_put(&m->coder[C_reason], m->arena, o->reason, ct_reason_name(o->reason), 1);
+		m->block[named[k].column][i].i64 = ct_coder_put(&m->coder[named[k].column], m->arena, named[k].number,
+								ct_strings_text(s, named[k].number), 1);
+	m->block[C_workload_name][i].i64 =
+	    ct_coder_put(&m->coder[C_workload_name], m->arena, 0, "w0", 1); /* Batsim's first workload */
+	m->block[C_state][i].i64 = ct_coder_put(&m->coder[C_state], m->arena, o->state, ct_job_state_name(o->state), 1);
+	m->block[C_reason][i].i64 =
+	    ct_coder_put(&m->coder[C_reason], m->arena, o->reason, ct_reason_name(o->reason), 1);
 }
 
 static char *put_number(char *to, uint32_t v)
@@ -230,31 +253,31 @@ static void put_texts(struct maker *m, const struct ct_job *j, const struct ct_o
 	put_ranges(&m->allocated, o->n_place ? m->places + 2 * (size_t)o->place : NULL, o->n_place);
 }
 
+static int in_window(const struct tally *t, const struct ct_job *j)
+{
+	return j->submit_us >= t->from && j->submit_us < t->until;
+}
+
 /* Counts a job of the measurement window; says whether JCT and wait cover it. */
 static int tally_job(struct tally *t, const struct ct_job *j, const struct ct_outcome *o)
 {
-	double jct, wait;
+	ct_time jct;
 
-	if (j->submit_us < t->from || j->submit_us >= t->until)
+	if (!in_window(t, j))
 		return 0;
 	t->censored += !is_ended(o);
 	if (o->state != CT_JOB_FINISHED)
 		return 0;
-	jct = (double)(o->finish_us - j->submit_us);
-	wait = (double)o->phase_us[CT_PHASE_QUEUE];
-	t->jcts[t->measured] = jct;
-	t->waits[t->measured] = wait;
-	t->measured++;
-	t->jct += o->finish_us - j->submit_us;
+	jct = o->finish_us - j->submit_us;
+	t->jct_us[t->measured++] = (double)jct;
+	t->jct += jct;
 	t->wait += o->phase_us[CT_PHASE_QUEUE];
-	t->max_jct = fmax(t->max_jct, jct);
-	t->max_wait = fmax(t->max_wait, wait);
-	t->slowdown += jct / (double)j->duration_us;
+	t->slowdown += (double)jct / (double)j->duration_us;
 	t->attained += (uint64_t)attains(j, o, t->floor);
 	return 1;
 }
 
-static void make_block(struct maker *m, size_t at, size_t n)
+static void make_rows(struct maker *m, size_t at, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct ct_job *j = &m->work->jobs[at + i];
@@ -263,13 +286,51 @@ static void make_block(struct maker *m, size_t at, size_t n)
 		put_times(m->block, i, j, o);
 		put_request(m->block, i, j);
 		put_outcome(m->block, i, o);
-		put_codes(m, j, o);
+		put_codes(m, i, j, o);
 		put_texts(m, j, o);
 		m->block[C_measured][i].i64 = tally_job(&m->t, j, o);
 		m->block[C_attained][i].i64 = o->state == CT_JOB_FINISHED && attains(j, o, m->t.floor);
 	}
+}
+
+/* Before the block is stored: twins that differ in it get the rows so far. */
+static void part_twins(struct maker *m, size_t n)
+{
+	for (size_t k = 0; k < TWINS; k++) {
+		int column = twin[k].column, like = twin[k].like;
+
+		if (m->twin_of[column] < 0 || memcmp(m->block[column], m->block[like], n * sizeof(union cell)) == 0)
+			continue;
+		m->twin_of[column] = -1;
+		ct_fill_copy(&m->fill[column], &m->fill[like], m->arena, m->rows);
+	}
+}
+
+static int is_number(int column)
+{
+	return job_column[column].type != CT_COLUMN_CODE && job_column[column].type != CT_COLUMN_TEXT;
+}
+
+static void digest_block(struct maker *m, size_t n)
+{
 	for (int c = 0; c < N_COLUMNS; c++)
-		if (job_column[c].type != CT_COLUMN_CODE && job_column[c].type != CT_COLUMN_TEXT)
+		if (job_column[c].type != CT_COLUMN_TEXT)
+			ct_column_digest_cells(&m->digest[c], m->block[c], n);
+	ct_column_digest_texts(&m->digest[C_job_id], m->ids.heap, m->ids.used);
+	ct_column_digest_texts(&m->digest[C_allocated_resources], m->allocated.heap, m->allocated.used);
+	m->ids.used = m->ids.done = m->allocated.used = m->allocated.done = 0;
+}
+
+static void make_block(struct maker *m, size_t at, size_t n)
+{
+	make_rows(m, at, n);
+	if (!m->keep) {
+		digest_block(m, n);
+		return;
+	}
+	part_twins(m, n);
+	for (int c = 0; c < N_COLUMNS; c++)
+		if (is_number(c) && m->twin_of[c] < 0)
 			ct_fill_put(&m->fill[c], m->arena, m->rows, m->block[c], n);
 }
 
@@ -287,53 +348,135 @@ static size_t numbers_of(const struct maker *m, int column)
 	}
 }
 
-/* A column of the trace whose name is ours is called "trace_..."; as often as it takes. */
-static const char *free_name(struct ct_result *r, const char *name)
+/* Is the name one of ours, or of another of the trace's own columns? */
+static int is_taken(const struct ct_workload *work, size_t self, const char *const *names, const char *name)
 {
-	while (ct_frame_column(&r->jobs, name))
-		name = ct_result_text(r, "trace_%s", name);
+	for (int c = 0; c < N_COLUMNS; c++)
+		if (strcmp(job_column[c].name, name) == 0)
+			return 1;
+	for (size_t e = 0; e < work->n_columns; e++)
+		if (e != self && strcmp(e < self ? names[e] : work->columns[e].name, name) == 0)
+			return 1;
+	return 0;
+}
+
+/* Names of the trace's own columns: "trace_" before one that is in use, as often as it
+ * takes. */
+static const char **extra_names(struct ct_result *r, const struct ct_workload *work)
+{
+	const char **name = CT_NEW(&r->arena, const char *, work->n_columns);
+
+	for (size_t e = 0; e < work->n_columns; e++) {
+		name[e] = work->columns[e].name;
+		while (is_taken(work, e, name, name[e]))
+			name[e] = ct_result_text(r, "trace_%s", name[e]);
+	}
 	return name;
 }
 
-static void make_extra_columns(struct ct_result *r, const struct ct_workload *work)
+static void keep_extra_column(struct ct_result *r, const struct maker *m, const char *name, const uint32_t *value)
 {
-	for (size_t e = 0; e < work->n_columns; e++) {
-		const struct ct_extra_column *x = &work->columns[e];
-		struct ct_column *c = ct_frame_new(&r->jobs, &r->arena, free_name(r, x->name), "", CT_COLUMN_CODE);
-		struct ct_coder k;
+	struct ct_column *c = ct_frame_new(&r->jobs, &r->arena, name, "", CT_COLUMN_CODE);
+	struct ct_coder k;
 
-		ct_coder_init(&k, work->strings.n, r->jobs.n_rows);
-		for (size_t i = 0; i < r->jobs.n_rows; i++)
-			ct_coder_put(&k, &r->arena, x->value[i], ct_strings_text(&work->strings, x->value[i]), 1);
-		ct_coder_end(&k, &r->arena, c);
+	ct_coder_init(&k, m->work->strings.n, m->rows);
+	for (size_t i = 0; i < m->rows; i++)
+		ct_coder_put(&k, &r->arena, value[i], ct_strings_text(&m->work->strings, value[i]), 1);
+	ct_coder_end(&k, &r->arena, c);
+}
+
+static void digest_extra_column(struct ct_digest *d, const struct maker *m, const char *name, const uint32_t *value)
+{
+	struct ct_column_digest digest;
+	struct ct_coder k;
+	int64_t block[BLOCK];
+
+	ct_column_digest_init(&digest, name, "", CT_COLUMN_CODE);
+	ct_coder_init(&k, m->work->strings.n, 0);
+	for (size_t at = 0, n; at < m->rows; at += n) {
+		n = m->rows - at < BLOCK ? m->rows - at : BLOCK;
+		for (size_t i = 0; i < n; i++) /* the names stay in the workload, which outlives this */
+			block[i] =
+			    ct_coder_put(&k, NULL, value[at + i], ct_strings_text(&m->work->strings, value[at + i]), 0);
+		ct_column_digest_cells(&digest, block, n);
 	}
+	ct_column_digest_end(&digest, k.names, k.n_names, d);
+	ct_coder_fini(&k);
+}
+
+static void keep_column(struct ct_result *r, struct maker *m, int c)
+{
+	struct ct_column *col =
+	    ct_frame_new(&r->jobs, &r->arena, job_column[c].name, job_column[c].unit, job_column[c].type);
+
+	if (col->type == CT_COLUMN_CODE) {
+		ct_coder_end(&m->coder[c], &r->arena, col);
+	} else if (col->type == CT_COLUMN_TEXT) {
+		ct_texts_end(c == C_job_id ? &m->ids : &m->allocated, &r->arena, col);
+	} else if (m->twin_of[c] >= 0) { /* which comes earlier in the frame */
+		col->constant = r->jobs.column[m->twin_of[c]].constant;
+		col->v = r->jobs.column[m->twin_of[c]].v;
+	} else {
+		ct_fill_end(&m->fill[c], &r->arena, col);
+	}
+}
+
+static void keep_columns(struct ct_result *r, struct maker *m)
+{
+	const char **name = extra_names(r, m->work);
+
+	ct_frame_reserve(&r->jobs, &r->arena, N_COLUMNS + m->work->n_columns);
+	for (int c = 0; c < N_COLUMNS; c++)
+		keep_column(r, m, c);
+	for (size_t e = 0; e < m->work->n_columns; e++)
+		keep_extra_column(r, m, name[e], m->work->columns[e].value);
+}
+
+static void digest_columns(struct ct_result *r, struct maker *m)
+{
+	const char **name = extra_names(r, m->work);
+	struct ct_digest d;
+
+	ct_frame_digest_begin(&d, N_COLUMNS + m->work->n_columns, m->rows);
+	for (int c = 0; c < N_COLUMNS; c++) {
+		ct_column_digest_end(&m->digest[c], m->coder[c].names, m->coder[c].n_names, &d);
+		ct_coder_fini(&m->coder[c]);
+	}
+	for (size_t e = 0; e < m->work->n_columns; e++)
+		digest_extra_column(&d, m, name[e], m->work->columns[e].value);
+	ct_digest_final(&d, r->jobs_digest);
+	free(m->ids.heap);
+	free(m->allocated.heap);
+}
+
+static void begin_columns(struct maker *m)
+{
+	size_t kept = m->keep ? m->rows : 0, texts = m->keep ? m->rows : BLOCK;
+
+	for (int c = 0; c < N_COLUMNS; c++) {
+		m->twin_of[c] = -1;
+		if (job_column[c].type == CT_COLUMN_CODE)
+			ct_coder_init(&m->coder[c], numbers_of(m, c), kept);
+		if (!m->keep)
+			ct_column_digest_init(&m->digest[c], job_column[c].name, job_column[c].unit,
+					      job_column[c].type);
+	}
+	for (size_t k = 0; k < TWINS; k++)
+		m->twin_of[twin[k].column] = twin[k].like;
+	ct_texts_init(&m->ids, m->arena, texts);
+	ct_texts_init(&m->allocated, m->arena, texts);
 }
 
 static void make_jobs(struct ct_result *r, struct maker *m)
 {
-	size_t rows = m->rows;
-
-	r->jobs.n_rows = rows;
-	ct_frame_reserve(&r->jobs, &r->arena, N_COLUMNS + m->work->n_columns);
-	for (int c = 0; c < N_COLUMNS; c++)
-		if (job_column[c].type == CT_COLUMN_CODE)
-			ct_coder_init(&m->coder[c], numbers_of(m, c), rows);
-	ct_texts_init(&m->ids, &r->arena, rows);
-	ct_texts_init(&m->allocated, &r->arena, rows);
-	for (size_t at = 0; at < rows; at += BLOCK)
-		make_block(m, at, rows - at < BLOCK ? rows - at : BLOCK);
-	for (int c = 0; c < N_COLUMNS; c++) {
-		struct ct_column *col =
-		    ct_frame_new(&r->jobs, &r->arena, job_column[c].name, job_column[c].unit, job_column[c].type);
-
-		if (col->type == CT_COLUMN_CODE)
-			ct_coder_end(&m->coder[c], &r->arena, col);
-		else if (col->type == CT_COLUMN_TEXT)
-			ct_texts_end(c == C_job_id ? &m->ids : &m->allocated, &r->arena, col);
-		else
-			ct_fill_end(&m->fill[c], &r->arena, col);
-	}
-	make_extra_columns(r, m->work);
+	r->jobs.n_rows = m->rows;
+	begin_columns(m);
+	for (size_t at = 0; at < m->rows; at += BLOCK)
+		make_block(m, at, m->rows - at < BLOCK ? m->rows - at : BLOCK);
+	if (m->keep)
+		keep_columns(r, m);
+	else
+		digest_columns(r, m);
 }
 
 /* ---- summary */
@@ -343,25 +486,39 @@ static double ratio(double a, double b)
 	return b > 0.0 ? a / b : NAN;
 }
 
-static void sum_jobs(double *s, struct tally *t)
+/* Median, 95 % and 99 % quantile and maximum, in seconds. Reorders v. */
+static void quantiles_of(double *v_us, size_t n, double out[4])
 {
-	static const double q[] = { 0.50, 0.95, 0.99 };
-	double n = (double)t->measured, jct[3], wait[3];
+	static const double q[4] = { 0.50, 0.95, 0.99, 1.0 };
 
-	ct_quantiles(t->jcts, t->measured, q, 3, jct);
-	ct_quantiles(t->waits, t->measured, q, 3, wait);
+	ct_quantiles(v_us, n, q, 4, out); /* whole microseconds: exact */
+	for (int k = 0; k < 4; k++)
+		out[k] /= 1e6;
+}
+
+static void sum_jobs(double *s, const struct maker *m)
+{
+	const struct tally *t = &m->t;
+	double n = (double)t->measured, *v = t->jct_us, jct[4], wait[4];
+	size_t k = 0;
+
+	quantiles_of(v, t->measured, jct);
+	for (size_t i = 0; i < m->rows; i++) /* the same memory again: fresh pages cost more than a pass */
+		if (in_window(t, &m->work->jobs[i]) && m->outcomes[i].state == CT_JOB_FINISHED)
+			v[k++] = (double)m->outcomes[i].phase_us[CT_PHASE_QUEUE];
+	quantiles_of(v, t->measured, wait);
 	s[CT_METRIC_jobs_measured] = n;
 	s[CT_METRIC_jobs_censored] = (double)t->censored;
 	s[CT_METRIC_mean_jct_s] = ratio((double)t->jct, n) / 1e6;
-	s[CT_METRIC_median_jct_s] = jct[0] / 1e6;
-	s[CT_METRIC_p95_jct_s] = jct[1] / 1e6;
-	s[CT_METRIC_p99_jct_s] = jct[2] / 1e6;
-	s[CT_METRIC_max_jct_s] = t->measured ? t->max_jct / 1e6 : NAN;
+	s[CT_METRIC_median_jct_s] = jct[0];
+	s[CT_METRIC_p95_jct_s] = jct[1];
+	s[CT_METRIC_p99_jct_s] = jct[2];
+	s[CT_METRIC_max_jct_s] = jct[3];
 	s[CT_METRIC_mean_wait_s] = ratio((double)t->wait, n) / 1e6;
-	s[CT_METRIC_median_wait_s] = wait[0] / 1e6;
-	s[CT_METRIC_p95_wait_s] = wait[1] / 1e6;
-	s[CT_METRIC_p99_wait_s] = wait[2] / 1e6;
-	s[CT_METRIC_max_wait_s] = t->measured ? t->max_wait / 1e6 : NAN;
+	s[CT_METRIC_median_wait_s] = wait[0];
+	s[CT_METRIC_p95_wait_s] = wait[1];
+	s[CT_METRIC_p99_wait_s] = wait[2];
+	s[CT_METRIC_max_wait_s] = wait[3];
 	s[CT_METRIC_mean_slowdown] = ratio(t->slowdown, n);
 	s[CT_METRIC_attainment_frac] = ratio((double)t->attained, n);
 }
@@ -438,7 +595,7 @@ static int is_job_event(unsigned kind)
 /* time, kind, job_id ("" for a node's), node (-1 for a job's), configuration. */
 static void make_events(struct ct_result *r, const struct ct_world *w)
 {
-	const struct ct_column *ids = ct_frame_column(&r->jobs, "job_id");
+	const struct ct_job *jobs = ct_world_spec_of(w)->work->jobs;
 	struct ct_frame *f = &r->events;
 	struct ct_arena *a = &r->arena;
 	struct ct_coder kind, job;
@@ -457,7 +614,7 @@ static void make_events(struct ct_result *r, const struct ct_world *w)
 		node[i] = is_node_event(h[i].kind) ? (int64_t)h[i].subject : -1;
 		config[i] = of_job ? h[i].config : -1;
 		ct_coder_put(&kind, a, h[i].kind, ct_event_kind_name(h[i].kind), 1);
-		ct_coder_put(&job, a, of_job ? h[i].subject + 1 : 0, of_job ? ct_cell_text(ids, h[i].subject) : "", 0);
+		ct_coder_put(&job, a, of_job ? h[i].subject + 1 : 0, of_job ? jobs[h[i].subject].id : "", 1);
 	}
 	ct_frame_add_i64(f, a, "time", "s", CT_COLUMN_TIME, time);
 	ct_coder_end(&kind, a, ct_frame_new(f, a, "kind", "", CT_COLUMN_CODE));
@@ -471,7 +628,8 @@ static void make_events(struct ct_result *r, const struct ct_world *w)
 
 /* ---- */
 
-static void maker_init(struct maker *m, struct ct_result *r, const struct ct_world *w, const struct ct_account *a)
+static void maker_init(struct maker *m, struct ct_result *r, const struct ct_world *w, const struct ct_account *a,
+		       int keep)
 {
 	const struct ct_world_spec *spec = ct_world_spec_of(w);
 	ct_time first = a->submitted ? a->first_submit : 0;
@@ -482,36 +640,47 @@ static void maker_init(struct maker *m, struct ct_result *r, const struct ct_wor
 		.outcomes = ct_world_outcomes(w),
 		.places = ct_world_places(w),
 		.rows = (size_t)a->submitted,
+		.keep = keep,
 	};
 	m->t = (struct tally){
 		.first = first,
 		.from = first + spec->warmup_us,
 		.until = spec->until_us == CT_NEVER ? CT_NEVER : first + spec->until_us,
 		.floor = spec->attain_floor,
-		.jcts = ct_calloc(m->rows, sizeof *m->t.jcts),
-		.waits = ct_calloc(m->rows, sizeof *m->t.waits),
 	};
+	m->t.jct_us = ct_calloc(m->rows, sizeof *m->t.jct_us);
 	m->block = ct_calloc(N_COLUMNS, sizeof *m->block);
+	m->digest = ct_calloc(N_COLUMNS, sizeof *m->digest);
 }
 
-void ct_result_from_world(struct ct_result *r, const struct ct_world *w)
+static void make_result(struct ct_result *r, const struct ct_world *w, int keep)
 {
 	struct ct_account a;
 	struct maker m;
 
 	ct_world_account(w, &a);
-	maker_init(&m, r, w, &a);
+	maker_init(&m, r, w, &a, keep);
 	for (size_t i = 0; i < m.work->n; i++) /* the submitted are the first: jobs stand in order of submission */
 		CT_CHECK(ct_world_where(w), (i < m.rows) == (m.outcomes[i].state != CT_JOB_FUTURE),
 			 "job '%s' is not counted as %ssubmitted", m.work->jobs[i].id, i < m.rows ? "" : "not ");
 	make_jobs(r, &m);
-	sum_jobs(r->summary, &m.t);
+	sum_jobs(r->summary, &m);
 	sum_account(r->summary, &a, ct_world_cluster(w), m.work);
 	make_series(r, w);
 	if (ct_world_spec_of(w)->record_events)
 		make_events(r, w);
 	r->partial = ct_world_stopped(w);
-	free(m.t.jcts);
-	free(m.t.waits);
+	free(m.t.jct_us);
 	free(m.block);
+	free(m.digest);
+}
+
+void ct_result_from_world(struct ct_result *r, const struct ct_world *w)
+{
+	make_result(r, w, 1);
+}
+
+void ct_result_summarise(struct ct_result *r, const struct ct_world *w)
+{
+	make_result(r, w, 0);
 }

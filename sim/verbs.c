@@ -56,7 +56,7 @@ static int check_territory(const struct ct_world *w, uint32_t job, uint32_t gpu,
 	const struct ct_cluster *c = w->cluster;
 	uint32_t node = c->gpus[gpu].node;
 	const struct ct_node *n = &c->nodes[node];
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 
 	if (profile && !n->reserved)
 		return REFUSE(w, job, err, "GPU %u is on node %u, which is not reserved for profile runs", gpu, node);
@@ -74,7 +74,7 @@ static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struc
 		     bool profile, struct ct_err *err)
 {
 	const struct ct_cluster *c = w->cluster;
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	const struct ct_gpu *g;
 	const struct ct_node *n;
 	uint32_t milli = w->work->jobs[job].gpu_milli, limit;
@@ -121,6 +121,8 @@ static int ascending(struct ct_world *w, uint32_t job, const uint32_t **gpus, ui
 	const uint32_t *list = *gpus;
 	uint32_t i = 1;
 
+	if (!j->num_gpus)
+		return REFUSE(w, job, err, "%s", "asks for no GPU: it starts on a share of a node");
 	if (n < j->min_gpus || n > j->max_gpus)
 		return REFUSE(w, job, err, "wants %u to %u GPUs at once, got %u", j->min_gpus, j->max_gpus, n);
 	if (n > w->cluster->n_gpus)
@@ -178,31 +180,31 @@ static int check_room(struct ct_world *w, uint32_t job, const uint32_t *gpus, ui
 
 static void link_holder(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	l->next = w->holders;
 	l->prev = CT_NONE;
 	if (w->holders != CT_NONE)
-		w->live[w->holders].prev = job;
+		ct_live(w, w->holders)->prev = job;
 	w->holders = job;
 }
 
 static void unlink_holder(struct ct_world *w, uint32_t job)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 
 	if (l->prev != CT_NONE)
-		w->live[l->prev].next = l->next;
+		ct_live(w, l->prev)->next = l->next;
 	else
 		w->holders = l->next;
 	if (l->next != CT_NONE)
-		w->live[l->next].prev = l->prev;
+		ct_live(w, l->next)->prev = l->prev;
 }
 
 /* Share held, booked up to now; `share` is what is held from now on. */
 static void book_held(struct ct_world *w, uint32_t job, int64_t before, int64_t after)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	l->held += (ct_wide)before * (w->where.now_us - l->held_since);
 	l->held_since = w->where.now_us;
@@ -211,7 +213,7 @@ static void book_held(struct ct_world *w, uint32_t job, int64_t before, int64_t 
 
 static int64_t held_milli(const struct ct_world *w, uint32_t job)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 
 	return l->n_slots ? (int64_t)l->n_slots * w->work->jobs[job].gpu_milli : (int64_t)l->pool_milli;
 }
@@ -244,7 +246,7 @@ static void record_place(struct ct_world *w, uint32_t job, const uint32_t *gpus,
 
 static void take(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n, const struct ct_demand *d)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	l->first_slot = ct_cluster_take(w->cluster, job, gpus, n, w->work->jobs[job].gpu_milli, d->gpu_mem_mib,
 					d->cpu_milli, d->mem_mib);
@@ -253,7 +255,7 @@ static void take(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_
 
 static void give(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	struct ct_demand d = ct_demand_of(w, job, l->next_config);
 
 	if (l->n_slots)
@@ -265,12 +267,13 @@ static void give(struct ct_world *w, uint32_t job)
 
 void ct_release(struct ct_world *w, uint32_t job, const struct ct_slot **slots, uint32_t *n)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	book_held(w, job, held_milli(w, job), 0);
+	w->outcome[job].gpu_s = (double)l->held / 1e9;
 	give(w, job);
 	*n = l->n_slots;
-	*slots = w->cluster->slots + l->first_slot;
+	*slots = ct_slots_of(w, l);
 	l->n_slots = 0;
 	l->node = CT_NONE;
 	l->pool_milli = 0;
@@ -306,7 +309,7 @@ static struct ct_price price(struct ct_world *w, uint32_t job, enum ct_transitio
 /* The job holds its GPUs; it starts to run, or to become ready to. */
 static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	struct ct_outcome *o = &w->outcome[job];
 	const struct ct_slot *slots;
 	struct ct_price p = { 0, 0 };
@@ -326,7 +329,7 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	w->n_running++;
 	if (o->start_us < 0)
 		o->start_us = w->where.now_us;
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	l->settled = w->where.now_us;
 	if (p.cost_us > 0) {
 		ct_world_enter(w, job, CT_JOB_STARTING, CT_PHASE_QUEUE);
@@ -355,7 +358,7 @@ static int start(struct ct_world *w, uint32_t job, uint32_t config, const uint32
 	CT_TRY(check_room(w, job, gpus, n, &d, profile, err));
 	take(w, job, gpus, n, &d);
 	record_place(w, job, gpus, n);
-	w->live[job].profiling = profile;
+	ct_live(w, job)->profiling = profile;
 	begin(w, job, config);
 	return 0;
 }
@@ -400,7 +403,7 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	CT_TRY(check_config(w, job, config, err));
 	if (node >= w->cluster->n_nodes || !w->cluster->nodes[node].up)
 		return REFUSE(w, job, err, "node %u does not exist or is down", node);
-	l = &w->live[job];
+	l = ct_live(w, job);
 	n = &w->cluster->nodes[node];
 	d = ct_demand_of(w, job, config);
 	milli = (uint64_t)ct_job_milli(&w->work->jobs[job]);
@@ -417,7 +420,7 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	l->node = node;
 	l->n_slots = 0;
 	l->pool_milli = milli;
-	w->pooled = true;
+	w->pooled |= milli > 0;
 	begin(w, job, config);
 	return 0;
 }
@@ -438,8 +441,8 @@ static void lose_work(struct ct_world *w, uint32_t job, double s)
 
 static bool spans_nodes(const struct ct_world *w, uint32_t job)
 {
-	const struct ct_slot *s = w->cluster->slots + w->live[job].first_slot;
-	uint32_t n = w->live[job].n_slots;
+	const struct ct_slot *s = w->cluster->slots + ct_live(w, job)->first_slot;
+	uint32_t n = ct_live(w, job)->n_slots;
 
 	/* slots are in ascending order of GPU */
 	return n && w->cluster->gpus[s[0].gpu].node != w->cluster->gpus[s[n - 1].gpu].node;
@@ -448,7 +451,7 @@ static bool spans_nodes(const struct ct_world *w, uint32_t job)
 /* What a job of the queue falls back to, in solo microseconds still to do. */
 static double fall_back(const struct ct_world *w, uint32_t job, bool lose)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	double left = l->remaining_us + (double)w->spec.preempt_loss_us[spans_nodes(w, job)];
 
 	return lose || l->profiling || left > l->start_remaining_us ? l->start_remaining_us : left;
@@ -456,7 +459,7 @@ static double fall_back(const struct ct_world *w, uint32_t job, bool lose)
 
 void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	struct ct_outcome *o = &w->outcome[job];
 	const struct ct_slot *slots;
 	uint32_t n;
@@ -494,7 +497,7 @@ int ct_world_preempt(struct ct_world *w, uint32_t job, struct ct_err *err)
 /* A blocking transition: the job keeps its GPUs and stands still. */
 static void pause_job(struct ct_world *w, uint32_t job, ct_time cost_us, enum ct_phase as)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	ct_progress_stop(w, job);
 	ct_world_enter(w, job, CT_JOB_PAUSED, CT_PHASE_RUN);
@@ -515,7 +518,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 	CT_TRY(check_job(w, job, err));
 	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_RUNNING, "migrate", err));
 	CT_TRY(check_config(w, job, config, err));
-	l = &w->live[job];
+	l = ct_live(w, job);
 	if (!l->n_slots)
 		return REFUSE(w, job, err, "holds a pool share of node %u, which cannot migrate", l->node);
 	if (l->switching.generation)
@@ -553,7 +556,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 		pause_job(w, job, p.cost_us, CT_PHASE_PAUSE);
 	else
 		ct_progress_rate(w, job);
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	ct_progress_rate_neighbours(w, slots, n, job);
 	ct_progress_sm(w, slots, n);
 	ct_world_tell(w, CT_DID_MIGRATE, job, config, slots, n);
@@ -572,7 +575,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 	CT_TRY(check_job(w, job, err));
 	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_RUNNING, "reconfigure", err));
 	CT_TRY(check_config(w, job, config, err));
-	l = &w->live[job];
+	l = ct_live(w, job);
 	n = l->n_slots;
 	if (!n)
 		return REFUSE(w, job, err, "holds a pool share of node %u, which cannot be reconfigured", l->node);
@@ -607,7 +610,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 		else
 			ct_progress_rate(w, job);
 	}
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	ct_progress_rate_neighbours(w, slots, n, job);
 	ct_progress_sm(w, slots, n);
 	ct_world_tell(w, CT_DID_SWITCH, job, config, slots, n);
@@ -620,7 +623,8 @@ static void leave_queue(struct ct_world *w, uint32_t job, enum ct_job_state stat
 	w->n_queued--;
 	w->queued_milli -= ct_job_milli(&w->work->jobs[job]);
 	ct_world_end_job(w, job, state, reason);
-	ct_world_tell(w, state == CT_JOB_FAILED ? CT_DID_FAIL : CT_DID_REJECT, job, w->live[job].config, NULL, 0);
+	ct_world_tell(w, state == CT_JOB_FAILED ? CT_DID_FAIL : CT_DID_REJECT, job, ct_live(w, job)->config, NULL, 0);
+	ct_world_forget(w, job);
 }
 
 int ct_world_fail(struct ct_world *w, uint32_t job, enum ct_reason reason, struct ct_err *err)
@@ -635,10 +639,11 @@ int ct_world_fail(struct ct_world *w, uint32_t job, enum ct_reason reason, struc
 		return 0;
 	}
 	ct_progress_stop(w, job);
-	ct_event_cancel(&w->events, w->live[job].switching);
+	ct_event_cancel(&w->events, ct_live(w, job)->switching);
 	ct_world_end_job(w, job, CT_JOB_FAILED, reason);
 	ct_release(w, job, &slots, &n);
-	ct_world_tell(w, CT_DID_FAIL, job, w->live[job].config, slots, n);
+	ct_world_tell(w, CT_DID_FAIL, job, ct_live(w, job)->config, slots, n);
+	ct_world_forget(w, job);
 	return 0;
 }
 

@@ -62,10 +62,14 @@ const char *ct_event_kind_name(enum ct_event_kind k)
 
 /* ---- can it ever run here? */
 
+/* Beside the cluster's indexes and CT_NONE = any. */
+#define NO_SUCH_TYPE (CT_NONE - 1)
+#define NOT_ASKED    (CT_NONE - 2)
+
 static bool class_accepts(const struct ct_world *w, uint32_t class, uint32_t job)
 {
 	const struct ct_class *k = &w->cluster->classes[class];
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 
 	return k->partition == l->partition && (l->type == CT_NONE || k->type == l->type);
 }
@@ -78,8 +82,26 @@ static uint32_t usable(uint32_t gpus, uint32_t demand, uint32_t n, uint32_t capa
 
 	if (!demand || !capacity)
 		return gpus;
+	if (!n) /* no GPUs: the whole demand on one node, or not */
+		return demand <= capacity;
 	k = (uint64_t)capacity * n / demand; /* largest k with ceil(demand * k / n) <= capacity */
 	return k < gpus ? (uint32_t)k : gpus;
+}
+
+/* The first thing there is too little of for the smallest gang; a job without GPUs
+ * wants one node with enough of the rest. */
+static enum ct_reason judge(const struct ct_job *j, uint32_t n_partitions, uint64_t gpus, uint64_t with_memory,
+			    uint64_t with_cpu, uint64_t with_host)
+{
+	uint64_t wanted = j->num_gpus ? j->min_gpus : 1;
+
+	if (gpus < j->min_gpus)
+		return n_partitions > 1 ? CT_REASON_PARTITION_TOO_SMALL : CT_REASON_CLUSTER_TOO_SMALL;
+	if (with_memory < j->min_gpus)
+		return CT_REASON_GPU_MEMORY;
+	if (with_cpu < wanted)
+		return CT_REASON_CPU;
+	return with_host < wanted ? CT_REASON_HOST_MEMORY : CT_REASON_NONE;
 }
 
 /* Compares the smallest gang of a job with what its partition has in all, node
@@ -87,7 +109,7 @@ static uint32_t usable(uint32_t gpus, uint32_t demand, uint32_t n, uint32_t capa
 static enum ct_reason never_runs(const struct ct_world *w, uint32_t job)
 {
 	const struct ct_job *j = &w->work->jobs[job];
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	const struct ct_family *f = w->spec.families ? w->spec.families[job] : NULL;
 	struct ct_demand d = ct_demand_of(w, job, f ? f->default_config : 0);
 	uint64_t any = 0, of_type = 0, with_memory = 0, with_cpu = 0, with_host = 0;
@@ -110,15 +132,8 @@ static enum ct_reason never_runs(const struct ct_world *w, uint32_t job)
 		with_cpu += (uint64_t)s->count * usable(s->gpus, d.cpu_milli, j->min_gpus, s->cpu_milli);
 		with_host += (uint64_t)s->count * usable(s->gpus, d.mem_mib, j->min_gpus, s->mem_mib);
 	}
-	if (!of_type && any)
-		return CT_REASON_GPU_TYPE;
-	if (of_type < j->min_gpus)
-		return w->cluster->n_partitions > 1 ? CT_REASON_PARTITION_TOO_SMALL : CT_REASON_CLUSTER_TOO_SMALL;
-	if (with_memory < j->min_gpus)
-		return CT_REASON_GPU_MEMORY;
-	if (with_cpu < j->min_gpus)
-		return CT_REASON_CPU;
-	return with_host < j->min_gpus ? CT_REASON_HOST_MEMORY : CT_REASON_NONE;
+	return of_type || !any ? judge(j, w->cluster->n_partitions, of_type, with_memory, with_cpu, with_host)
+			       : CT_REASON_GPU_TYPE;
 }
 
 /* ---- making a world */
@@ -127,37 +142,65 @@ static enum ct_reason never_runs(const struct ct_world *w, uint32_t job)
  * with one unnamed partition takes every job (a trace may name partitions that
  * only a partitioned cluster cares about), and a job that names no partition
  * belongs to the only one there is. */
-static void prepare_jobs(struct ct_world *w)
+static void resolve_names(struct ct_world *w)
 {
 	size_t n = w->work->strings.n;
-	uint32_t *partition = ct_calloc(n, sizeof *partition), *type = ct_calloc(n, sizeof *type);
 	bool one = w->cluster->n_partitions == 1, unnamed = one && !w->cluster->partitions[0][0];
 
+	w->partition_of = CT_NEW(&w->arena, uint32_t, n);
+	w->type_of = CT_NEW(&w->arena, uint32_t, n);
 	for (uint32_t i = 0; i < n; i++)
-		partition[i] = type[i] = CT_NONE - 1; /* not asked yet */
+		w->partition_of[i] = w->type_of[i] = NOT_ASKED;
 	for (uint32_t i = 0; i < w->n_jobs; i++) {
 		const struct ct_job *j = &w->work->jobs[i];
 
-		if (partition[j->partition] == CT_NONE - 1)
-			partition[j->partition] =
+		if (w->partition_of[j->partition] == NOT_ASKED)
+			w->partition_of[j->partition] =
 			    unnamed || (one && !j->partition)
 				? 0
 				: ct_cluster_partition(w->cluster, ct_strings_text(&w->work->strings, j->partition));
-		if (type[j->gpu_type] == CT_NONE - 1)
-			type[j->gpu_type] =
+		if (w->type_of[j->gpu_type] == NOT_ASKED)
+			w->type_of[j->gpu_type] =
 			    ct_cluster_type(w->cluster, ct_strings_text(&w->work->strings, j->gpu_type));
-		w->live[i].partition = partition[j->partition];
-		w->live[i].type = j->gpu_type ? type[j->gpu_type] : CT_NONE;
-		if (j->gpu_type && w->live[i].type == CT_NONE)
-			w->live[i].type = CT_NONE - 1; /* a type that no node has */
-		w->outcome[i].start_us = w->outcome[i].finish_us = -1;
-		w->live[i].node = CT_NONE;
-		w->live[i].remaining_us = (double)j->duration_us;
-		if (w->spec.families && w->spec.families[i])
-			w->live[i].config = w->live[i].next_config = w->spec.families[i]->default_config;
 	}
-	free(partition);
-	free(type);
+}
+
+/* A record for a job that arrives. */
+static struct ct_live *remember(struct ct_world *w, uint32_t job)
+{
+	const struct ct_job *j = &w->work->jobs[job];
+	uint32_t at = w->free_live;
+	struct ct_live *l;
+
+	if (at) {
+		w->free_live = w->live[at].next;
+	} else {
+		CT_GROW(w->live, w->cap_live, w->n_live + 1);
+		at = w->n_live++;
+	}
+	w->live_of[job] = at;
+	l = &w->live[at];
+	memset(l, 0, sizeof *l);
+	l->node = CT_NONE;
+	l->remaining_us = (double)j->duration_us;
+	l->phase_since = l->settled = w->where.now_us;
+	l->partition = w->partition_of[j->partition];
+	l->type = CT_NONE;
+	if (j->gpu_type)
+		l->type = w->type_of[j->gpu_type] == CT_NONE ? NO_SUCH_TYPE : w->type_of[j->gpu_type];
+	if (w->spec.families && w->spec.families[job])
+		l->config = l->next_config = w->spec.families[job]->default_config;
+	return l;
+}
+
+void ct_world_forget(struct ct_world *w, uint32_t job)
+{
+	struct ct_live *l = ct_live(w, job);
+
+	w->held_ended += l->held;
+	l->next = w->free_live;
+	w->free_live = w->live_of[job];
+	w->live_of[job] = 0;
 }
 
 static int check_spec(const struct ct_world_spec *s, struct ct_err *err)
@@ -202,21 +245,24 @@ struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *e
 	w->work = spec->work;
 	w->cluster = c;
 	w->n_jobs = (uint32_t)spec->work->n;
-	w->live = ct_calloc(w->n_jobs, sizeof *w->live);
+	w->live_of = ct_calloc(w->n_jobs, sizeof *w->live_of);
+	CT_GROW(w->live, w->cap_live, 64);
+	w->live[0] = (struct ct_live){ .node = CT_NONE, .partition = CT_NONE, .type = CT_NONE };
+	w->n_live = 1;
 	w->outcome = ct_calloc(w->n_jobs, sizeof *w->outcome);
 	w->gpu_mark = ct_calloc(c->n_gpus, sizeof *w->gpu_mark);
 	w->scratch = ct_calloc(c->n_gpus, sizeof *w->scratch);
 	w->holders = CT_NONE;
 	w->where.seed = spec->seed;
 	w->last_finish = -1;
-	prepare_jobs(w);
+	resolve_names(w);
+	for (uint32_t i = 0; i < w->n_jobs; i++)
+		w->outcome[i].start_us = w->outcome[i].finish_us = -1;
 	if (sm_known(w))
 		w->gpu_sm_micro = ct_calloc(c->n_gpus, sizeof *w->gpu_sm_micro);
 	w->capacity_up_milli = (int64_t)c->capacity_milli;
 	ct_event_queue_init(&w->events);
 	ct_account_open(w);
-	if (w->n_jobs)
-		ct_event_push(&w->events, w->work->jobs[0].submit_us, CT_EVENT_ARRIVAL, 0);
 	return w;
 }
 
@@ -228,6 +274,7 @@ void ct_world_free(struct ct_world *w)
 	ct_cluster_free(w->cluster);
 	ct_arena_fini(&w->arena);
 	free(w->live);
+	free(w->live_of);
 	free(w->outcome);
 	free(w->gpu_mark);
 	free(w->scratch);
@@ -258,7 +305,7 @@ void ct_world_tell(struct ct_world *w, enum ct_event_kind kind, uint32_t subject
 
 void ct_world_enter(struct ct_world *w, uint32_t job, enum ct_job_state state, enum ct_phase left)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	w->outcome[job].phase_us[left] += w->where.now_us - l->phase_since;
 	l->phase_since = w->where.now_us;
@@ -272,9 +319,9 @@ static enum ct_phase phase_of(const struct ct_world *w, uint32_t job)
 	case CT_JOB_STARTING:
 		return CT_PHASE_START;
 	case CT_JOB_RUNNING:
-		return w->live[job].profiling ? CT_PHASE_PROFILE : CT_PHASE_RUN;
+		return ct_live(w, job)->profiling ? CT_PHASE_PROFILE : CT_PHASE_RUN;
 	case CT_JOB_PAUSED:
-		return w->live[job].paused_as;
+		return ct_live(w, job)->paused_as;
 	default:
 		return CT_PHASE_QUEUE;
 	}
@@ -309,16 +356,16 @@ void ct_world_end_job(struct ct_world *w, uint32_t job, enum ct_job_state state,
 
 static void arrive(struct ct_world *w, uint32_t job)
 {
+	struct ct_live *l = remember(w, job);
 	enum ct_reason reason = never_runs(w, job);
-	struct ct_live *l = &w->live[job];
 
-	l->phase_since = l->settled = w->where.now_us;
 	w->outcome[job].state = CT_JOB_QUEUED;
 	w->n_submitted++;
 	w->window_pending += in_window(w, job);
 	if (reason != CT_REASON_NONE) {
 		ct_world_end_job(w, job, CT_JOB_REJECTED, reason);
 		ct_world_tell(w, CT_DID_REJECT, job, l->config, NULL, 0);
+		ct_world_forget(w, job);
 		return;
 	}
 	w->n_queued++;
@@ -327,28 +374,29 @@ static void arrive(struct ct_world *w, uint32_t job)
 	ct_world_tell(w, CT_DID_SUBMIT, job, l->config, NULL, 0);
 }
 
-/* All jobs submitted at this instant; the next submission becomes the one pending
- * arrival. */
+/* Submissions stand sorted in the workload, so the next one is kept beside the heap
+ * of events instead of in it: half the pushes and pops of a run. */
+static ct_time next_arrival(const struct ct_world *w)
+{
+	return w->next_arrival < w->n_jobs ? w->work->jobs[w->next_arrival].submit_us : CT_NEVER;
+}
+
+/* All jobs submitted at this instant. */
 static void arrivals(struct ct_world *w)
 {
-	const struct ct_job *jobs = w->work->jobs;
-
-	do {
-		arrive(w, w->next_arrival++);
+	while (next_arrival(w) == w->where.now_us) {
 		w->where.event++;
-	} while (w->next_arrival < w->n_jobs && jobs[w->next_arrival].submit_us == w->where.now_us);
-	w->where.event--; /* the popped event counts itself */
-	if (w->next_arrival < w->n_jobs)
-		ct_event_push(&w->events, jobs[w->next_arrival].submit_us, CT_EVENT_ARRIVAL, w->next_arrival);
+		arrive(w, w->next_arrival++);
+	}
 }
 
 static void run(struct ct_world *w, uint32_t job, enum ct_phase left)
 {
-	const struct ct_live *l = &w->live[job];
-	const struct ct_slot *slots = w->cluster->slots + l->first_slot;
+	const struct ct_live *l = ct_live(w, job);
+	const struct ct_slot *slots = ct_slots_of(w, l);
 
 	ct_world_enter(w, job, CT_JOB_RUNNING, left);
-	w->live[job].settled = w->where.now_us;
+	ct_live(w, job)->settled = w->where.now_us;
 	ct_progress_rate(w, job);
 	ct_progress_sm(w, slots, l->n_slots);
 	ct_world_tell(w, CT_DID_RUN, job, l->config, slots, l->n_slots);
@@ -356,7 +404,7 @@ static void run(struct ct_world *w, uint32_t job, enum ct_phase left)
 
 static void finish(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	const struct ct_slot *slots;
 	uint32_t n;
 
@@ -374,18 +422,19 @@ static void finish(struct ct_world *w, uint32_t job)
 	ct_world_end_job(w, job, CT_JOB_FINISHED, CT_REASON_NONE);
 	ct_release(w, job, &slots, &n);
 	ct_world_tell(w, CT_DID_FINISH, job, l->config, slots, n);
+	ct_world_forget(w, job);
 }
 
 /* An activity ends: a cold start, a blocking or non-blocking switch, or the job. */
 static void end_of_activity(struct ct_world *w, uint32_t payload)
 {
 	uint32_t job = payload >> 1;
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	if ((payload & 1) == CT_END_SWITCH) {
 		l->switching = (ct_event_handle){ 0, 0 };
 		l->config = l->next_config;
-		const struct ct_slot *slots = w->cluster->slots + l->first_slot;
+		const struct ct_slot *slots = ct_slots_of(w, l);
 
 		ct_progress_rate(w, job);
 		ct_progress_rate_neighbours(w, slots, l->n_slots, job);
@@ -410,7 +459,7 @@ static void node_event(struct ct_world *w, const struct ct_node_plan *plan)
 		return;
 	if (!plan->up) {
 		for (uint32_t job = w->holders, next; job != CT_NONE; job = next) {
-			const struct ct_live *l = &w->live[job];
+			const struct ct_live *l = ct_live(w, job);
 			bool here = l->node == plan->node;
 
 			next = l->next;
@@ -445,37 +494,48 @@ static void timer(struct ct_world *w, uint32_t what)
 	}
 }
 
-bool ct_world_advance(struct ct_world *w)
+static void handle(struct ct_world *w, const struct ct_event *e)
+{
+	w->where.event++;
+	switch (e->class) {
+	case CT_EVENT_FINISH:
+		end_of_activity(w, e->payload);
+		break;
+	case CT_EVENT_NODE:
+		node_event(w, &w->node_plans[e->payload]);
+		break;
+	case CT_EVENT_ARRIVAL: /* never pushed, see next_arrival() */
+	case CT_EVENT_TIMER:
+	case CT_EVENT_EPOCH:
+		timer(w, e->payload);
+		break;
+	}
+}
+
+/* The pending events of this instant below a class, in their order. */
+static void handle_until(struct ct_world *w, enum ct_event_class class)
 {
 	struct ct_event e;
-	ct_time t;
 
-	if (w->over || w->stopped || !ct_event_peek(&w->events, &e))
+	while (ct_event_peek(&w->events, &e) && e.time == w->where.now_us && e.class < class) {
+		ct_event_pop(&w->events, &e);
+		handle(w, &e);
+	}
+}
+
+bool ct_world_advance(struct ct_world *w)
+{
+	ct_time t = ct_world_next(w);
+
+	if (w->over || w->stopped || t == CT_NEVER)
 		return false;
-	t = e.time;
 	ct_account_flush(w, t);
 	w->where.now_us = t;
 	w->changed = false;
 	w->in_batch = true;
-	do {
-		ct_event_pop(&w->events, &e);
-		w->where.event++;
-		switch (e.class) {
-		case CT_EVENT_FINISH:
-			end_of_activity(w, e.payload);
-			break;
-		case CT_EVENT_NODE:
-			node_event(w, &w->node_plans[e.payload]);
-			break;
-		case CT_EVENT_ARRIVAL:
-			arrivals(w);
-			break;
-		case CT_EVENT_TIMER:
-		case CT_EVENT_EPOCH:
-			timer(w, e.payload);
-			break;
-		}
-	} while (ct_event_peek(&w->events, &e) && e.time == t);
+	handle_until(w, CT_EVENT_ARRIVAL);
+	arrivals(w);
+	handle_until(w, CT_EVENT_EPOCH);
 	w->in_batch = false;
 	if (!w->spec.censor && t >= w->window_end && !w->window_pending)
 		w->over = true;
@@ -495,8 +555,9 @@ ct_time ct_world_now(const struct ct_world *w)
 ct_time ct_world_next(const struct ct_world *w)
 {
 	struct ct_event e;
+	ct_time arrival = next_arrival(w);
 
-	return ct_event_peek(&w->events, &e) ? e.time : CT_NEVER;
+	return ct_event_peek(&w->events, &e) && e.time < arrival ? e.time : arrival;
 }
 
 void ct_world_stop(struct ct_world *w)
@@ -543,18 +604,18 @@ enum ct_job_state ct_world_job_state(const struct ct_world *w, uint32_t job)
 
 const struct ct_slot *ct_world_job_slots(const struct ct_world *w, uint32_t job, uint32_t *n)
 {
-	*n = w->live[job].n_slots;
-	return *n ? w->cluster->slots + w->live[job].first_slot : NULL;
+	*n = ct_live(w, job)->n_slots;
+	return *n ? w->cluster->slots + ct_live(w, job)->first_slot : NULL;
 }
 
 uint32_t ct_world_job_config(const struct ct_world *w, uint32_t job)
 {
-	return w->live[job].config;
+	return ct_live(w, job)->config;
 }
 
 double ct_world_job_remaining_us(const struct ct_world *w, uint32_t job)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	double left = l->remaining_us - (double)(w->where.now_us - l->settled) * l->rate;
 
 	return left > 0 ? left : 0;
@@ -562,17 +623,17 @@ double ct_world_job_remaining_us(const struct ct_world *w, uint32_t job)
 
 double ct_world_job_rate(const struct ct_world *w, uint32_t job)
 {
-	return w->live[job].rate;
+	return ct_live(w, job)->rate;
 }
 
 uint32_t ct_world_job_partition(const struct ct_world *w, uint32_t job)
 {
-	return w->live[job].partition;
+	return ct_live(w, job)->partition;
 }
 
 uint32_t ct_world_job_type(const struct ct_world *w, uint32_t job)
 {
-	return w->live[job].type;
+	return ct_live(w, job)->type;
 }
 
 const uint32_t *ct_world_places(const struct ct_world *w)

@@ -22,7 +22,7 @@ struct ct_trace_options {
 	enum ct_bad_row on_bad_row;
 	const struct ct_column_map *columns;
 	size_t n_columns;
-	int shift_to_zero; /* subtract the first submission from all times */
+	int shift_to_zero; /* subtract the first submission from submissions and deadlines */
 	/* Called now and then with bytes read and bytes in all (0 = unknown); may be NULL. */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
@@ -45,7 +45,9 @@ const struct ct_trace_format *ct_trace_format_at(size_t i); /* NULL past the end
 int ct_trace_write_h5(const struct ct_workload *w, const char *path, struct ct_err *err);
 int ct_trace_write_csv(const struct ct_workload *w, const char *path, struct ct_err *err);
 
-/* One line of the documented columns: canonical name, aliases, unit, meaning. */
+/* One line of the documented columns: canonical name, aliases (separated by a
+ * blank), unit, meaning. Names match in any case; csv_header.h says which field
+ * wins, csv_jobs.h which rows are bad, columns.c holds the table. */
 struct ct_trace_column {
 	const char *name, *aliases, *unit, *meaning;
 	int required;

@@ -109,6 +109,8 @@ int ct_lucid_learn(struct ct_lucid *l, const struct ct_view *v, uint32_t job)
 		return 1;
 	f->weight = (double)estimate / 1e6 * j->num_gpus;
 	f->mem_mib = j->gpu_mem_mib;
+	f->num_gpus = j->num_gpus;
+	f->gpu_type = j->gpu_type;
 	f->partner = CT_NO_JOB;
 	f->shelf = ct_lucid_shelf_of(l, v, job);
 	return 0;

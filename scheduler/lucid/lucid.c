@@ -30,9 +30,8 @@ static const struct cursor at_start = { INT64_MIN, 0 };
 
 int ct_lucid_enter(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p, uint32_t job)
 {
-	const struct ct_view_job *j = ct_view_job(v, job);
-	const struct ct_lucid_part *part = &l->part[j->partition];
-	uint32_t class;
+	uint32_t partition = ct_view_job(v, job)->partition, n = l->job[job].num_gpus, class;
+	const struct ct_lucid_part *part = &l->part[partition];
 	int possible;
 
 	if (ct_queueing_classify(&l->q, v, p, job, &class, &possible))
@@ -40,15 +39,15 @@ int ct_lucid_enter(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *
 	if (!possible)
 		return 0;
 	/* could_place() counts the profiler's nodes */
-	if (j->num_gpus > part->gpus || (j->num_gpus > part->max_node_gpus && part->max_node_gpus &&
-					 (j->num_gpus + part->max_node_gpus - 1) / part->max_node_gpus > part->nodes))
+	if (n > part->gpus || (n > part->max_node_gpus && part->max_node_gpus &&
+			       (n + part->max_node_gpus - 1) / part->max_node_gpus > part->nodes))
 		return p->reject(p, job);
 	ct_waiting_add(&l->q.waiting, class, job, ct_tree_key(l->job[job].weight), 0);
 	l->job[job].place = CT_LUCID_WAITS;
 	ct_lucid_offer(l, job);
 	CT_GROW(l->q.fresh, l->q.cap_fresh, l->q.n_fresh + 1);
 	l->q.fresh[l->q.n_fresh++] = job;
-	l->q.part[j->partition].fresh = 1;
+	l->q.part[partition].fresh = 1;
 	return 0;
 }
 
@@ -362,9 +361,7 @@ static int init(void *state, const struct ct_view *v)
 	l->pack_onto = CT_NO_JOB;
 	l->part = ct_calloc(v->n_partitions, sizeof *l->part);
 	l->gpus = ct_calloc(v->n_gpus, sizeof *l->gpus);
-	if (l->pack && v->max_residents < 2)
-		return v->host->fail(v->host->ctx,
-				     "packing wants 'sim.residents' of at least 2, or 'policy.pack=false'");
+	l->pack = l->pack && v->max_residents > 1;
 	if (ct_queueing_init(&l->q, v, CT_ORDER_OWN) || ct_lucid_facts_init(l, v) || ct_lucid_forecast_init(l, v) ||
 	    ct_lucid_profiler_init(l, v))
 		return 1;
@@ -390,7 +387,7 @@ static void take_out(struct ct_lucid *l, const struct ct_view *v, uint32_t job, 
 	switch ((enum ct_lucid_place)l->job[job].place) {
 	case CT_LUCID_WAITS_FOR_PROFILER:
 	case CT_LUCID_PROFILED:
-		ct_lucid_profiler_release(l, v, job);
+		ct_lucid_profiler_release(l, job);
 		break;
 	case CT_LUCID_WAITS:
 		ct_waiting_remove(&l->q.waiting, job);
@@ -519,7 +516,7 @@ static void fini(void *state)
 #define AT(field) offsetof(struct ct_lucid, field)
 static const struct ct_opt opts[] = {
 	{ "pack", CT_OPT_BOOL, AT(pack), "true", 0, 0, NULL, NULL,
-	  "put two jobs on the same GPUs; false: the head blocks", 0 },
+	  "put two jobs on the same GPUs (never with sim.residents=1); false: the head blocks", 0 },
 	{ "estimate", CT_OPT_ENUM, AT(q.estimate), "noisy", 0, 0, "true|noisy|column", NULL,
 	  "run-time estimates: the truth, with log-normal error, the trace's requested time", 0 },
 	/* R2 = 1 - k (x^4 - 2 x + 1), x = exp(sigma^2 / 2), k = 1 + 1 / cv^2 of run times:

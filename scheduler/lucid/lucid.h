@@ -36,6 +36,7 @@ struct ct_lucid_job {
 	uint32_t is_host;  /* may get a partner: it stands in a shelf's `hosts` */
 	uint32_t finishes; /* profile=parallel: it will end within the profile time */
 	uint32_t shelf;
+	uint32_t num_gpus, gpu_type; /* a shadow may outlive its job's record */
 };
 
 /* Jobs of one partition and size that may be packed. */
@@ -132,7 +133,7 @@ int ct_lucid_profiler_reserve(struct ct_lucid *l, struct ct_plan *p);
 /* Does the job go through the profiler? Then it is in its queue. */
 bool ct_lucid_profiler_takes(struct ct_lucid *l, const struct ct_view *v, uint32_t job);
 /* The job has ended or lost its GPUs. */
-void ct_lucid_profiler_release(struct ct_lucid *l, const struct ct_view *v, uint32_t job);
+void ct_lucid_profiler_release(struct ct_lucid *l, uint32_t job);
 /* Ends the runs that are over; the jobs go to the main queue through ct_lucid_enter(). */
 int ct_lucid_profiler_end(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p);
 int ct_lucid_profiler_start(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p);

@@ -145,9 +145,18 @@ static void take(struct ct_lucid *l, struct ct_lucid_pool_node *n, uint32_t want
 	n->n_free -= want;
 }
 
+static bool holds(const struct ct_view *v, const struct ct_lucid_pool_node *n, uint32_t job)
+{
+	const struct ct_view_job *j = ct_view_job(v, job); /* demands 0 where the job has ended */
+	const struct ct_view_node *at = ct_view_node(v, n->node);
+
+	return at->free_cpu_milli >= j->cpu_milli && at->free_mem_mib >= j->mem_mib &&
+	       ct_view_gpu(v, n->first_gpu)->mem_mib >= j->gpu_mem_mib;
+}
+
 static uint32_t best_node(const struct ct_lucid *l, const struct ct_view *v, uint32_t job)
 {
-	const struct ct_view_job *j = ct_view_job(v, job);
+	const struct ct_lucid_job *j = &l->job[job];
 	uint32_t best = CT_ANY;
 
 	for (uint32_t i = 0; i < l->n_pool; i++) {
@@ -155,10 +164,9 @@ static uint32_t best_node(const struct ct_lucid *l, const struct ct_view *v, uin
 		const struct ct_view_node *at = ct_view_node(v, n->node);
 
 		if (!n->in_use || n->n_free < j->num_gpus || !at->up ||
-		    (j->gpu_type != CT_ANY && at->gpu_type != j->gpu_type) || at->free_cpu_milli < j->cpu_milli ||
-		    at->free_mem_mib < j->mem_mib || ct_view_gpu(v, n->first_gpu)->mem_mib < j->gpu_mem_mib)
+		    (best != CT_ANY && n->n_free >= l->pool[best].n_free))
 			continue;
-		if (best == CT_ANY || n->n_free < l->pool[best].n_free)
+		if ((j->gpu_type == CT_ANY || at->gpu_type == j->gpu_type) && holds(v, n, job))
 			best = i;
 	}
 	return best;
@@ -179,10 +187,10 @@ static void end_run(struct ct_lucid *l, size_t i)
 	memmove(&l->run[i], &l->run[i + 1], (l->n_runs - i) * sizeof *l->run);
 }
 
-void ct_lucid_profiler_release(struct ct_lucid *l, const struct ct_view *v, uint32_t job)
+void ct_lucid_profiler_release(struct ct_lucid *l, uint32_t job)
 {
 	if (l->job[job].place == CT_LUCID_WAITS_FOR_PROFILER &&
-	    ct_tree_remove(&l->trees, &l->profiler_queue, ct_view_job(v, job)->num_gpus, job))
+	    ct_tree_remove(&l->trees, &l->profiler_queue, l->job[job].num_gpus, job))
 		l->n_profiler_queue--;
 	for (size_t i = 0; i < l->n_runs; i++) {
 		if (l->run[i].job == job && !l->run[i].shadow) {
@@ -218,17 +226,17 @@ static bool is_shadow(const struct ct_lucid *l, uint32_t job)
 
 static int start_run(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p, uint32_t job, uint32_t node)
 {
-	const struct ct_view_job *j = ct_view_job(v, job);
 	struct ct_lucid_run r = { .job = job, .node = node, .shadow = is_shadow(l, job) };
+	uint32_t n = l->job[job].num_gpus;
 
-	take(l, &l->pool[node], j->num_gpus, job);
+	take(l, &l->pool[node], n, job);
 	r.end_us = l->job[job].finishes ? INT64_MAX : v->now_us + l->profile_time;
 	CT_GROW(l->run, l->cap_runs, l->n_runs + 1);
 	l->run[l->n_runs++] = r;
 	if (r.shadow)
 		return 0;
 	l->job[job].place = CT_LUCID_PROFILED;
-	return p->profile(p, job, j->default_config, l->gpus, j->num_gpus);
+	return p->profile(p, job, ct_view_job(v, job)->default_config, l->gpus, n);
 }
 
 static void resize(struct ct_lucid *l, const struct ct_view *v)

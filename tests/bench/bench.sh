@@ -121,7 +121,7 @@ for load in 0.9 1.2; do
 		for jobs in $sizes; do
 			file=$OUT/jobs-$jobs-$load.csv
 			if [ ! -s "$file" ]; then
-				"$BENCH_DIR/generate_jobs" --jobs "$jobs" --gpus 6496 --load "$load" >"$file.tmp" 2>/dev/null && mv "$file.tmp" "$file" || exit 1
+				"$BENCH_DIR/generate_jobs" --jobs "$jobs" --load "$load" --gpus 6496 --seed 1 2>/dev/null >"$file.tmp" && mv "$file.tmp" "$file" || exit 1
 			fi
 			runs=3
 			[ "$jobs" -ge 1000000 ] && runs=1

@@ -55,7 +55,7 @@ begin "nothing fits" "$C" run --trace "$D/easy3.csv" --cluster 1x1 --policy fifo
 
 # load: submission times are stretched to it
 begin "trace.load" "$C" run --trace "$D/jobs_1000_le8.csv.gz" --cluster 8x8 --policy fifo --set trace.load=0.5 --json
-status 0; that [ "$(value "$work/out" offered_load | cut -c 1-6)" = 0.5 -o "$(value "$work/out" offered_load | cut -c 1-5)" = 0.500 -o "$(value "$work/out" offered_load | cut -c 1-5)" = 0.499 ]
+status 0; that awk "BEGIN { x = $(value "$work/out" offered_load); exit !(x > .49999 && x < .50001) }"
 
 # outputs that cannot be
 begin "folder of --out is missing" "$C" run --trace "$D/easy3.csv" --cluster 1x4 --policy easy --out none/r.h5; status 5; no_out; files
@@ -68,9 +68,6 @@ err "cotenant: error: *standard output: No space left on device"
 begin "stdout is full, json" sh -c "'$C' run --trace '$D/easy3.csv' --cluster 1x4 --policy easy --json >/dev/full"; status 5
 begin "stdout is closed" sh -c "'$C' run --trace '$D/easy3.csv' --cluster 1x4 --policy easy --out r.h5 >&-"; status 5; files r.h5
 rm -f "$H/r.h5"
-begin "the pipe is closed" sh -c "{ '$C' help config; echo \$? >rc; } | true; sleep 0; cat rc"
-status 0; that [ "$(cat "$H/rc")" = 5 -o "$(cat "$H/rc")" = 0 ]
-rm -f "$H/rc"
 cat >"$work/closed.sh" <<'S'
 mkfifo pipe
 "$@" >pipe 2>err & pid=$!
@@ -148,8 +145,11 @@ rm -f "$H"/*.h5
 # traces
 begin "trace info" "$C" trace info "$D/jobs_1000_le8.csv.gz" --cluster 8x8; status 0; no_err
 out "rows * 1000 read, 1000 kept"; out "offered load *"; out "duration s *"; out "largest job *"
-begin "trace info, other names" "$C" trace info "$work/data/x/three.csv" --set trace.columns.duration=num_gpus
-that [ $rc -eq 0 -o $rc -eq 4 ]
+printf 'who,when,long,much\n1,5,100,2\n2,65,300,1\n' >"$work/names.csv"
+begin "trace info, other names" "$C" trace info "$work/names.csv" --cluster 1x10 --set trace.columns.job_id=who \
+	--set trace.columns.submit_time=when --set trace.columns.duration=long --set trace.columns.num_gpus=much
+status 0; no_err; out "offered load *0.8333 of 10 GPUs*"; out "largest job *'1': 2 GPUs for 100 s"
+begin "trace info, a column that is not there" "$C" trace info "$work/names.csv" --set trace.columns.job_id=whom; status 4; no_out
 begin "import to h5" "$C" trace import "$D/jobs_1000_le8.csv.gz" --out t.h5; status 0; no_out; files t.h5
 begin "import to csv" "$C" trace import t.h5 --out t.csv; status 0; files t.csv t.h5
 for f in "$D/jobs_1000_le8.csv.gz" t.h5 t.csv; do

@@ -5,9 +5,7 @@
 #
 # The simulator replaces the submission time by floor(rank / 1000) minutes and places jobs on one
 # node with two divisible amounts, GPUs and CPU cores, both in hundredths. A fifth of its jobs ask
-# for no GPU, while a job of ours always holds a share of one. The model is symmetric in its two
-# amounts, so they change places: its cores are the pool (every job has some), its GPUs the node's
-# second amount, which a job may leave at 0.
+# for no GPU.
 BEGIN {
 	FS = ","
 	print "job_id,submit_time,num_gpus,num_cpus,duration,user_dur,group_dur,group_gpu_dur"
@@ -17,5 +15,5 @@ $4 != 1 {
 	exit 1
 }
 {
-	printf "%s,%d,%.2f,%.2f,%s,%s,%s,%s\n", $1, int((NR - 1) / 1000) * 60, $6, $5, $8, $10, $11, $12
+	printf "%s,%d,%.2f,%.2f,%s,%s,%s,%s\n", $1, int((NR - 1) / 1000) * 60, $5, $6, $8, $10, $11, $12
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The Alibaba PAI simulator agrees: every job's completion time, five orders, at 300, 2,200 and
-# 6,500 GPUs. How its model is expressed here: pai_prepare.awk. Its cluster has round(23.22 x GPUs)
+# 6,500 GPUs on one node (the inputs: pai_prepare.awk) with round(23.22 x GPUs)
 # cores; ties go by job id, which is the order of the prepared file.
 #	pai_sim.sh              all 20 runs
 #	pai_sim.sh prepare DIR  only the inputs: DIR/pai_N.csv and DIR/pai_Gg.yaml, for the benchmark
@@ -18,13 +18,13 @@ prepare() { # prepare DIR
 	done
 	for gpus in 300 2200 6500; do
 		cat >"$1/pai_${gpus}g.yaml" <<-END
-			# $gpus GPUs and their cores; which is which: pai_prepare.awk
+			# $gpus GPUs and 23.22 cores a GPU, rounded
 			cluster:
 			  node_types:
 			    - name: pai
 			      count: 1
-			      gpus: $(((2322 * gpus + 50) / 100))
-			      cpus: $gpus
+			      gpus: $gpus
+			      cpus: $(((2322 * gpus + 50) / 100))
 			policy:
 			  placement: pool
 			  on_block: skip

@@ -154,10 +154,10 @@ static void make_result(struct ct_result *r, const char *policy, const struct jo
 }
 
 enum { MANY = 60 };
-static void many_jobs(struct job *job, char (*name)[8], double jct)
+static void many_jobs(struct job *job, char (*name)[16], double jct)
 {
 	for (int i = 0; i < MANY; i++) {
-		snprintf(name[i], 8, "j%d", i);
+		snprintf(name[i], 16, "j%d", i);
 		job[i] = (struct job){ name[i], jct + i % 7, 1, 1, 1 };
 	}
 }
@@ -224,7 +224,7 @@ static void jobs_are_paired_by_id(void **state)
 
 static void equal_runs_do_not_differ(void **state)
 {
-	char name[MANY][8];
+	char name[MANY][16];
 	struct job job[MANY];
 	const struct ct_compare_row *row;
 	struct ct_comparison c;
@@ -246,7 +246,7 @@ static void equal_runs_do_not_differ(void **state)
 
 static void verdicts_name_the_lower(void **state)
 {
-	char name[MANY][8];
+	char name[MANY][16];
 	struct job job[MANY];
 	const struct ct_compare_row *row;
 	struct ct_comparison c;
@@ -332,7 +332,7 @@ static char *printed(struct ct_comparison *c, int (*print)(const struct ct_compa
 
 static void output_for_both(void **state)
 {
-	char name[MANY][8], *s;
+	char name[MANY][16], *s;
 	struct job job[MANY];
 	struct ct_err err = { 0 };
 	struct ct_comparison c;

@@ -132,7 +132,7 @@ static void run_by_hand(struct ct_world *w)
 		fail_msg("%s", err.text);
 }
 
-static void result_of_tiny_world(struct ct_result *r)
+static void make_tiny(struct ct_result *r, void (*make)(struct ct_result *, const struct ct_world *))
 {
 	const struct ct_node_spec node = { .count = 2, .gpus = 2, .gpu_speed = 1.0 };
 	struct ct_world_spec spec = { .cluster = { &node, 1 },
@@ -160,9 +160,14 @@ static void result_of_tiny_world(struct ct_result *r)
 		fail_msg("%s", err.text);
 	run_by_hand(w);
 	memset(r, 0, sizeof *r);
-	ct_result_from_world(r, w);
+	make(r, w);
 	ct_world_free(w);
 	ct_workload_free(work); /* the result stands alone */
+}
+
+static void result_of_tiny_world(struct ct_result *r)
+{
+	make_tiny(r, ct_result_from_world);
 }
 
 static void assert_cell(const struct ct_result *r, const char *column, size_t row, const char *want)
@@ -261,6 +266,24 @@ static void summary_of_a_world(void **state)
 				 r.summary[rows[i].metric], rows[i].want);
 	assert_true(isnan(r.summary[CT_METRIC_gpu_mem_frac])); /* no capacity is known */
 	ct_result_fini(&r);
+}
+
+static void digest_needs_no_columns(void **state)
+{
+	struct ct_result with, without;
+
+	(void)state;
+	make_tiny(&with, ct_result_from_world);
+	make_tiny(&without, ct_result_summarise);
+	ct_result_seal(&with, "config", "inputs");
+	ct_result_seal(&without, "config", "inputs");
+	assert_int_equal(without.jobs.n_columns, 0);
+	assert_string_equal(with.digest, without.digest);
+	assert_int_equal(strlen(without.jobs_digest), 64);
+	for (int i = 0; i < CT_METRIC_COUNT; i++)
+		assert_true(with.summary[i] == without.summary[i] || isnan(with.summary[i]));
+	ct_result_fini(&with);
+	ct_result_fini(&without);
 }
 
 static void series_and_events_of_a_world(void **state)
@@ -1041,6 +1064,7 @@ int main(void)
 		cmocka_unit_test(jobs_of_a_world),
 		cmocka_unit_test(summary_of_a_world),
 		cmocka_unit_test(series_and_events_of_a_world),
+		cmocka_unit_test(digest_needs_no_columns),
 		cmocka_unit_test(digest_changes_with_any_part),
 		cmocka_unit_test(digest_ignores_perf_and_manifest),
 		cmocka_unit_test(digest_is_of_the_values),

@@ -724,6 +724,52 @@ static void a_node_can_be_a_pool(void **s)
 	ct_workload_free(work);
 }
 
+/* A node of 2 GPUs and 4 cores: a job of 3 cores and no GPU leaves both GPUs idle and
+ * 1 core; a job of 5 cores can never run. */
+static void a_job_may_ask_for_cpu_alone(void **s)
+{
+	struct ct_node_spec nodes[] = { { .count = 1, .gpus = 2, .gpu_speed = 1, .cpu_milli = 4000 } };
+	struct ct_workload *work = ct_workload_new();
+	struct ct_err err = { 0 };
+	struct ct_account a;
+	uint32_t cores[] = { 3, 2, 5 }, gpu = 0;
+
+	(void)s;
+	for (int i = 0; i < 3; i++) {
+		struct ct_job j = CT_JOB_INIT;
+
+		j.id = ct_workload_text(work, &"abc"[i], 1);
+		j.duration_us = 10 * S;
+		j.num_gpus = 0;
+		j.cpu_milli = 1000 * cores[i];
+		ct_workload_add(work, &j);
+	}
+	assert_int_equal(ct_workload_seal(work, &err), 0);
+	struct ct_world_spec spec = spec_of(work);
+
+	spec.cluster = (struct ct_cluster_spec){ nodes, 1 };
+	struct ct_world *w = new_world(&spec);
+
+	advance_to(w, 0);
+	assert_int_equal(ct_world_outcomes(w)[2].reason, CT_REASON_CPU);
+	assert_int_equal(ct_world_start(w, 0, 0, &gpu, 1, &err), CT_EPOLICY);
+	assert_non_null(strstr(err.text, "asks for no GPU"));
+	err = (struct ct_err){ 0 };
+	assert_int_equal(ct_world_start_pool(w, 0, 0, 0, &err), 0);
+	assert_int_equal(ct_world_cluster(w)->nodes[0].idle_gpus, 2);
+	assert_int_equal(ct_world_start_pool(w, 1, 0, 0, &err), CT_EPOLICY);
+	assert_non_null(strstr(err.text, "node 0 has no room for its CPU"));
+	err = (struct ct_err){ 0 };
+	advance_to(w, 10);
+	assert_int_equal(ct_world_start_pool(w, 1, 0, 0, &err), 0);
+	advance_to(w, 20);
+	finish_ok(w);
+	ct_world_account(w, &a);
+	assert_true(a.held_gpu_s == 0 && a.finished == 2);
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
 /* An accounting defect must be found and name the job: forge one. */
 static void conservation_names_the_job(void **s)
 {
@@ -797,6 +843,7 @@ int main(void)
 		cmocka_unit_test(the_series_holds_means_a_bin),
 		cmocka_unit_test(sm_activity_is_thinned_by_the_slow_down),
 		cmocka_unit_test(a_node_can_be_a_pool),
+		cmocka_unit_test(a_job_may_ask_for_cpu_alone),
 		cmocka_unit_test(conservation_names_the_job),
 		cmocka_unit_test(wake_ups_are_instants),
 	};
