@@ -377,8 +377,11 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 	case CT_DID_NODE_UP:
 		mirror_node(c, job);
 		mirror_group(c, c->nodes[job].group);
-		if (!c->planning)
-			notify(c, c->policy->on_change, CT_NO_JOB);
+		notify(c, c->policy->on_change, CT_NO_JOB);
+		break;
+	case CT_DID_RESERVE:
+		mirror_node(c, job);
+		mirror_group(c, c->nodes[job].group);
 		break;
 	case CT_DID_WAKE:
 	case CT_EVENT_KINDS:

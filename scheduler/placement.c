@@ -73,7 +73,7 @@ static uint32_t node_limit(const struct request *r, const struct ct_node *n)
 {
 	uint32_t cpu, mem;
 
-	if (!n->up || n->pool_milli || r->gpu_mem_mib > n->gpu_mem_mib)
+	if (!n->up || n->reserved || n->pool_milli || r->gpu_mem_mib > n->gpu_mem_mib)
 		return 0;
 	cpu = affordable(r->cpu_milli, r->n, n->cpu_milli, n->used_cpu_milli);
 	mem = affordable(r->mem_mib, r->n, n->mem_mib, n->used_mem_mib);
@@ -317,7 +317,7 @@ static struct ct_place find_pool(const struct request *r)
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		const struct ct_node *n = &c->nodes[i];
 
-		if (!n->up || !accepts(r, &c->classes[n->class_id]) || n->free_milli < need)
+		if (!n->up || n->reserved || !accepts(r, &c->classes[n->class_id]) || n->free_milli < need)
 			continue;
 		if (n->cpu_milli - n->used_cpu_milli < r->cpu_milli || n->mem_mib - n->used_mem_mib < r->mem_mib)
 			continue;

@@ -387,7 +387,7 @@ int ct_world_reserve(struct ct_world *w, uint32_t node, bool on, struct ct_err *
 		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: node %u is in use, it cannot be %s",
 				 ct_seconds(w->where.now_us), node, on ? "reserved" : "given back");
 	ct_cluster_reserve(w->cluster, node, on);
-	ct_world_tell(w, n->up ? CT_DID_NODE_UP : CT_DID_NODE_DOWN, node, 0, NULL, 0);
+	ct_world_tell(w, CT_DID_RESERVE, node, 0, NULL, 0);
 	return 0;
 }
 
@@ -401,8 +401,8 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	CT_TRY(check_job(w, job, err));
 	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_QUEUED, "start", err));
 	CT_TRY(check_config(w, job, config, err));
-	if (node >= w->cluster->n_nodes || !w->cluster->nodes[node].up)
-		return REFUSE(w, job, err, "node %u does not exist or is down", node);
+	if (node >= w->cluster->n_nodes || !w->cluster->nodes[node].up || w->cluster->nodes[node].reserved)
+		return REFUSE(w, job, err, "node %u does not exist, is down or reserved", node);
 	l = ct_live(w, job);
 	n = &w->cluster->nodes[node];
 	d = ct_demand_of(w, job, config);

@@ -110,12 +110,13 @@ enum ct_event_kind {
 	CT_DID_NODE_DOWN,
 	CT_DID_NODE_UP,
 	CT_DID_WAKE,
+	CT_DID_RESERVE, /* a node was reserved or given back */
 	CT_EVENT_KINDS
 };
 const char *ct_event_kind_name(enum ct_event_kind k);
 struct ct_happening {
 	ct_time time;
-	uint32_t subject; /* job, or node for NODE_* */
+	uint32_t subject; /* job, or node for NODE_* and RESERVE */
 	uint16_t kind;    /* enum ct_event_kind */
 	uint16_t config;  /* of the job, after the event */
 };
