@@ -96,7 +96,7 @@ struct ct_view_job {
 	ct_time deadline_us;                   /* -1 = none */
 	uint32_t num_gpus, min_gpus, max_gpus; /* gang size and elastic range; all 0: CPU only */
 	uint32_t gpu_milli;                    /* share of each GPU, 1..1000 */
-	uint32_t gpu_mem_mib;                  /* on each GPU, 0 = unknown */
+	uint32_t gpu_mem_mib;                  /* on each GPU, 0 = unknown; with configurations: the default's */
 	uint32_t cpu_milli, mem_mib;           /* of the whole job, 0 = does not matter */
 	uint32_t user, group, model;           /* equal numbers = equal names, 0 = not given; host->text() */
 	uint32_t partition;                    /* its virtual cluster */
