@@ -730,9 +730,11 @@ static int plan_wake(struct ct_plan *p, ct_time t)
 	ACT(p, ct_world_wake(c->world, t, &e));
 }
 
-static int plan_reserve(struct ct_plan *p, uint32_t node, int on)
+static int plan_reserve(struct ct_plan *p, uint32_t node, int how)
 {
-	ACT(p, ct_world_reserve(c->world, node, on != 0, &e));
+	enum ct_reserve r = how == 0 ? CT_RESERVE_NOT : how == 1 ? CT_RESERVE_FOR_GOOD : CT_RESERVE_FOR_NOW;
+
+	ACT(p, ct_world_reserve(c->world, node, r, &e));
 }
 
 static int plan_profile(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n)

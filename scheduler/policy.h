@@ -122,7 +122,7 @@ struct ct_view_node {
 	uint32_t free_cpu_milli; /* UINT32_MAX = unlimited */
 	uint32_t free_mem_mib;
 	uint64_t free_milli; /* share left of all its GPUs */
-	uint32_t reserved;   /* 1: taken out of its partition by plan->reserve */
+	uint32_t reserved;   /* not 0: taken out of its partition by plan->reserve */
 };
 
 struct ct_view_gpu {
@@ -261,8 +261,9 @@ struct ct_plan {
 	int (*reject)(struct ct_plan *p, uint32_t job);
 	/* Call schedule() again at t > now. */
 	int (*wake)(struct ct_plan *p, ct_time t);
-	/* Take an idle node out of its partition's reach, or give it back (on = 0). */
-	int (*reserve)(struct ct_plan *p, uint32_t node, int on);
+	/* Take an idle node out of its partition's reach, or give it back. How: 0 = not,
+	 * 1 = for good, could_place() does not count on it, 2 = for now. */
+	int (*reserve)(struct ct_plan *p, uint32_t node, int how);
 	/* A trial run of a queued job on GPUs of reserved nodes, of any partition. It
 	 * finishes if its work ends meanwhile; preempt() ends it otherwise, and what
 	 * it did is done again. */

@@ -177,6 +177,7 @@ struct ct_cluster *ct_cluster_new(const struct ct_cluster_spec *spec, struct ct_
 	c->shapes = shapes;
 	c->n_shapes = (uint32_t)spec->n;
 	c->shape_class = CT_NEW(&c->arena, uint32_t, spec->n);
+	c->shape_reserved = CT_NEW(&c->arena, uint32_t, spec->n);
 	c->nodes = CT_NEW(&c->arena, struct ct_node, nodes);
 	c->gpus = CT_NEW(&c->arena, struct ct_gpu, gpus);
 	c->types = CT_NEW(&c->arena, struct ct_gpu_type, spec->n);
@@ -319,18 +320,29 @@ void ct_cluster_set_up(struct ct_cluster *c, uint32_t node, int up)
 	n->free_milli = 0;
 }
 
-void ct_cluster_reserve(struct ct_cluster *c, uint32_t node, int on)
+/* The row of the specification that a node comes from; nodes stand in its order. */
+static uint32_t shape_of(const struct ct_cluster *c, uint32_t node)
+{
+	uint32_t i = 0;
+
+	while (node >= c->shapes[i].count)
+		node -= c->shapes[i++].count;
+	return i;
+}
+
+void ct_cluster_reserve(struct ct_cluster *c, uint32_t node, enum ct_reserve how)
 {
 	struct ct_node *n = &c->nodes[node];
+	uint32_t shape = shape_of(c, node);
 
-	if ((int)n->reserved == on)
-		return;
 	CT_CHECK(NULL, !n->up || (n->idle_gpus == n->n_gpus && !n->pool_milli), "node %u is reserved with jobs on it",
 		 node);
-	if (on && n->up)
+	if (n->up)
 		class_remove(c, node);
-	n->reserved = (uint32_t)on;
-	if (!on && n->up)
+	c->shape_reserved[shape] -= n->reserved == CT_RESERVE_FOR_GOOD;
+	n->reserved = how;
+	c->shape_reserved[shape] += n->reserved == CT_RESERVE_FOR_GOOD;
+	if (n->up)
 		class_add(c, node);
 }
 

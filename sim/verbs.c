@@ -375,7 +375,7 @@ int ct_world_profile(struct ct_world *w, uint32_t job, uint32_t config, const ui
 	return start(w, job, config, gpus, n, true, err);
 }
 
-int ct_world_reserve(struct ct_world *w, uint32_t node, bool on, struct ct_err *err)
+int ct_world_reserve(struct ct_world *w, uint32_t node, enum ct_reserve how, struct ct_err *err)
 {
 	const struct ct_node *n;
 
@@ -385,8 +385,8 @@ int ct_world_reserve(struct ct_world *w, uint32_t node, bool on, struct ct_err *
 	n = &w->cluster->nodes[node];
 	if (n->up && (n->idle_gpus < n->n_gpus || n->pool_milli))
 		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: node %u is in use, it cannot be %s",
-				 ct_seconds(w->where.now_us), node, on ? "reserved" : "given back");
-	ct_cluster_reserve(w->cluster, node, on);
+				 ct_seconds(w->where.now_us), node, how ? "reserved" : "given back");
+	ct_cluster_reserve(w->cluster, node, how);
 	ct_world_tell(w, CT_DID_RESERVE, node, 0, NULL, 0);
 	return 0;
 }

@@ -201,7 +201,7 @@ int ct_world_profile(struct ct_world *w, uint32_t job, uint32_t config, const ui
 		     struct ct_err *err);
 /* Takes an idle node out of every partition's reach (idle counts, placement, start),
  * or gives it back. It stays part of the cluster's capacity. */
-int ct_world_reserve(struct ct_world *w, uint32_t node, bool on, struct ct_err *err);
+int ct_world_reserve(struct ct_world *w, uint32_t node, enum ct_reserve how, struct ct_err *err);
 /* Back into the queue, progress kept but for what spec.preempt_loss_us says; starting
  * again costs a resume. */
 int ct_world_preempt(struct ct_world *w, uint32_t job, struct ct_err *err);

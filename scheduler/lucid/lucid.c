@@ -30,18 +30,13 @@ static const struct cursor at_start = { INT64_MIN, 0 };
 
 int ct_lucid_enter(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p, uint32_t job)
 {
-	uint32_t partition = ct_view_job(v, job)->partition, n = l->job[job].num_gpus, class;
-	const struct ct_lucid_part *part = &l->part[partition];
+	uint32_t partition = ct_view_job(v, job)->partition, class;
 	int possible;
 
 	if (ct_queueing_classify(&l->q, v, p, job, &class, &possible))
 		return 1;
 	if (!possible)
 		return 0;
-	/* could_place() counts the profiler's nodes */
-	if (n > part->gpus || (n > part->max_node_gpus && part->max_node_gpus &&
-			       (n + part->max_node_gpus - 1) / part->max_node_gpus > part->nodes))
-		return p->reject(p, job);
 	ct_waiting_add(&l->q.waiting, class, job, ct_tree_key(l->job[job].weight), 0);
 	l->job[job].place = CT_LUCID_WAITS;
 	ct_lucid_offer(l, job);
@@ -334,23 +329,6 @@ static int wake_for_switch(const struct ct_lucid *l, const struct ct_view *v, st
 
 /* ---- callbacks */
 
-static void count_nodes(struct ct_lucid *l, const struct ct_view *v)
-{
-	for (uint32_t i = 0; i < v->n_nodes; i++) {
-		const struct ct_view_node *n = ct_view_node(v, i);
-		struct ct_lucid_part *part = &l->part[n->partition];
-		uint32_t k = 0;
-
-		while (k < l->n_pool && l->pool[k].node != i)
-			k++;
-		if (k < l->n_pool)
-			continue;
-		part->nodes++;
-		part->gpus += n->n_gpus;
-		part->max_node_gpus = n->n_gpus > part->max_node_gpus ? n->n_gpus : part->max_node_gpus;
-	}
-}
-
 static int init(void *state, const struct ct_view *v)
 {
 	struct ct_lucid *l = state;
@@ -365,7 +343,6 @@ static int init(void *state, const struct ct_view *v)
 	if (ct_queueing_init(&l->q, v, CT_ORDER_OWN) || ct_lucid_facts_init(l, v) || ct_lucid_forecast_init(l, v) ||
 	    ct_lucid_profiler_init(l, v))
 		return 1;
-	count_nodes(l, v);
 	return 0;
 }
 
@@ -540,9 +517,10 @@ static const struct ct_opt opts[] = {
 	  "CSV with pred_gpu_job and pred_gpu_num, ten minutes a row from time 0", CT_OPT_PATH | CT_OPT_NO_DIGEST },
 	{ "profile", CT_OPT_ENUM, AT(profile), "serial", 0, 0, "off|serial|parallel", NULL,
 	  "new jobs run in the profiler first; parallel: they wait in the queue meanwhile", 0 },
-	{ "profiler_nodes", CT_OPT_INT, AT(profiler_nodes), "1", 0, 1e6, NULL, "nodes",
-	  "its nodes, the last ones of the largest partition, or", 0 },
-	{ "profiler", CT_OPT_TEXT, AT(profiler), "", 0, 0, NULL, NULL, "the first ones of this partition", 0 },
+	{ "profiler_nodes", CT_OPT_INT, AT(profiler_nodes), "-1", -1, 1e6, NULL, "nodes",
+	  "its nodes, the last ones of the largest partition; -1 = 1, or 0 where that has one", 0 },
+	{ "profiler", CT_OPT_TEXT, AT(profiler), "", 0, 0, NULL, NULL,
+	  "takes the profiler's nodes from the head of this partition instead", 0 },
 	{ "profile_time", CT_OPT_SECONDS, AT(profile_time), "200", 1e-6, 1e9, NULL, "s", "longest profile run", 0 },
 	{ "profile_gpus", CT_OPT_INT, AT(profile_gpus), "8", 0, 1e6, NULL, "GPUs", "largest job that is profiled", 0 },
 	{ "spare_nodes", CT_OPT_INT, AT(spare_nodes), "0", 0, 1, NULL, "nodes",

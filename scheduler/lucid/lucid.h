@@ -46,17 +46,16 @@ struct ct_lucid_shelf {
 	uint32_t hosts[CT_LUCID_SCORES];   /* trees: key started, value -weight */
 };
 
-struct ct_lucid_part {  /* of a partition */
-	uint32_t *host; /* hosts that waiting jobs have not been compared with yet */
+struct ct_lucid_part { /* of a partition: hosts that waiting jobs were not compared with yet */
+	uint32_t *host;
 	size_t n_hosts, cap_hosts;
-	uint32_t max_node_gpus, gpus; /* without the profiler's nodes */
-	uint32_t nodes;
 };
 
 struct ct_lucid_pool_node {
 	uint32_t node, first_gpu, n_gpus, n_free;
-	uint32_t in_use; /* part of the pool at present */
-	uint32_t *busy;  /* of each GPU: 0, or 1 + the job of the run that holds it */
+	uint32_t cpu_milli, mem_mib; /* capacities */
+	uint32_t in_use;             /* part of the pool at present */
+	uint32_t *busy;              /* of each GPU: 0, or 1 + the job of the run that holds it */
 };
 
 struct ct_lucid_run {       /* a profile run, or its shadow (profile=parallel) */
@@ -97,10 +96,10 @@ struct ct_lucid {
 	uint32_t score_of, gpu_util, gmem_util, sm_frac; /* columns, CT_ANY = none */
 	/* profiler */
 	struct ct_lucid_pool_node *pool;
-	uint32_t n_pool, pool_gpus; /* of its largest node */
-	uint32_t extended;          /* a spare node is in use */
-	uint32_t lent;              /* node that pays for it, or CT_ANY */
-	int lend;                   /* +1, -1: to be done at the end of this call */
+	uint32_t n_pool;
+	uint32_t extended; /* a spare node is in use */
+	uint32_t lent;     /* node that pays for it, or CT_ANY */
+	int lend;          /* +1, -1: to be done at the end of this call */
 	struct ct_lucid_run *run;
 	size_t n_runs, cap_runs;
 	uint32_t profiler_queue; /* tree: key GPUs */

@@ -18,31 +18,37 @@
 #include <string.h>
 
 enum { GROW_EVERY_S = 10, GROW_QUEUE = 10, SHRINK_EVERY_S = 100, SHRINK_QUEUE = 5, SHRINK_GPUS = 5 };
+enum { NOT, FOR_GOOD, FOR_NOW }; /* plan->reserve */
 #define SECOND ((ct_time)1000000)
 
 /* ---- which nodes */
 
-static int in_named_partition(const struct ct_lucid *l, const struct ct_view *v, const char *name, uint32_t *partition)
+static int partition_named(const struct ct_view *v, const char *name, uint32_t *partition)
 {
 	char message[256];
 
 	*partition = v->host->partition(v->host->ctx, name);
 	if (*partition != CT_ANY)
 		return 0;
-	(void)l;
 	snprintf(message, sizeof message, "the cluster has no partition '%.100s'", name);
 	return v->host->fail(v->host->ctx, message);
 }
 
-static uint32_t largest_partition(const struct ct_view *v)
+static uint32_t nodes_in(const struct ct_view *v, uint32_t partition)
 {
-	uint32_t *n = ct_calloc(v->n_partitions, sizeof *n), best = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < v->n_nodes; i++)
-		n[ct_view_node(v, i)->partition]++;
+		n += ct_view_node(v, i)->partition == partition;
+	return n;
+}
+
+static uint32_t largest_partition(const struct ct_view *v)
+{
+	uint32_t best = 0;
+
 	for (uint32_t k = 1; k < v->n_partitions; k++)
-		best = n[k] > n[best] ? k : best;
-	free(n);
+		best = nodes_in(v, k) > nodes_in(v, best) ? k : best;
 	return best;
 }
 
@@ -54,26 +60,35 @@ static void add_pool_node(struct ct_lucid *l, const struct ct_view *v, uint32_t 
 							    .first_gpu = n->first_gpu,
 							    .n_gpus = n->n_gpus,
 							    .n_free = n->n_gpus,
+							    .cpu_milli = n->free_cpu_milli,
+							    .mem_mib = n->free_mem_mib,
 							    .in_use = in_use,
 							    .busy = ct_calloc(n->n_gpus, sizeof(uint32_t)) };
-	l->pool_gpus = n->n_gpus > l->pool_gpus ? n->n_gpus : l->pool_gpus;
 }
 
 /* A partition of its own: its first nodes, then spare ones. Otherwise the last nodes of
  * the largest partition. */
 int ct_lucid_profiler_init(struct ct_lucid *l, const struct ct_view *v)
 {
-	uint32_t want = (uint32_t)(l->profiler_nodes + l->spare_nodes), partition, others = 0;
+	uint32_t want, partition;
 	bool own = l->profiler && *l->profiler;
 
 	l->lent = CT_ANY;
+	if (own && partition_named(v, l->profiler, &partition))
+		return 1;
+	if (!own)
+		partition = largest_partition(v);
+	if (l->profiler_nodes < 0)
+		l->profiler_nodes = own || nodes_in(v, partition) > 1;
 	if (l->profile == CT_LUCID_PROFILE_OFF || l->profiler_nodes == 0)
 		return 0;
-	partition = largest_partition(v);
-	if (own && in_named_partition(l, v, l->profiler, &partition))
-		return 1;
 	if (l->spare_nodes && !own)
 		return v->host->fail(v->host->ctx, "'policy.spare_nodes' wants 'policy.profiler', a partition");
+	want = (uint32_t)(l->profiler_nodes + l->spare_nodes);
+	if (nodes_in(v, partition) < want + !own)
+		return v->host->fail(v->host->ctx,
+				     "the profiler leaves no node of its partition, or wants more than there are: see "
+				     "'policy.profiler_nodes'");
 	l->pool = ct_calloc(want, sizeof *l->pool);
 	for (uint32_t k = 0; k < v->n_nodes && l->n_pool < want; k++) {
 		uint32_t node = own ? k : v->n_nodes - 1 - k;
@@ -81,20 +96,13 @@ int ct_lucid_profiler_init(struct ct_lucid *l, const struct ct_view *v)
 		if (ct_view_node(v, node)->partition == partition)
 			add_pool_node(l, v, node, l->n_pool < (uint32_t)l->profiler_nodes);
 	}
-	for (uint32_t i = 0; i < v->n_nodes; i++)
-		others += ct_view_node(v, i)->partition == partition;
-	if (l->n_pool < want)
-		return v->host->fail(v->host->ctx, "the profiler wants more nodes than its partition has");
-	if (!own && others == want)
-		return v->host->fail(v->host->ctx,
-				     "the profiler leaves no node of its partition: give 'policy.profiler_nodes=0'");
 	return 0;
 }
 
 int ct_lucid_profiler_reserve(struct ct_lucid *l, struct ct_plan *p)
 {
 	for (uint32_t i = 0; i < l->n_pool; i++)
-		if (p->reserve(p, l->pool[i].node, 1))
+		if (p->reserve(p, l->pool[i].node, FOR_GOOD))
 			return 1;
 	return 0;
 }
@@ -109,20 +117,25 @@ void ct_lucid_profiler_fini(struct ct_lucid *l)
 
 /* ---- queue */
 
-static bool has_type(const struct ct_lucid *l, const struct ct_view *v, uint32_t type)
+/* Could it run there if it were alone? */
+static bool suits(const struct ct_view *v, const struct ct_lucid_pool_node *n, const struct ct_view_job *j)
 {
-	for (uint32_t i = 0; i < l->n_pool && type != CT_ANY; i++)
-		if (ct_view_node(v, l->pool[i].node)->gpu_type == type)
-			return true;
-	return type == CT_ANY;
+	return j->num_gpus <= n->n_gpus && j->cpu_milli <= n->cpu_milli && j->mem_mib <= n->mem_mib &&
+	       j->gpu_mem_mib <= ct_view_gpu(v, n->first_gpu)->mem_mib &&
+	       (j->gpu_type == CT_ANY || j->gpu_type == ct_view_node(v, n->node)->gpu_type);
 }
 
 bool ct_lucid_profiler_takes(struct ct_lucid *l, const struct ct_view *v, uint32_t job)
 {
 	const struct ct_view_job *j = ct_view_job(v, job);
 
-	if (!l->n_pool || j->gpu_milli < 1000 || j->num_gpus == 0 || j->num_gpus > (uint64_t)l->profile_gpus ||
-	    j->num_gpus > l->pool_gpus || !has_type(l, v, j->gpu_type))
+	uint32_t base = (uint32_t)l->profiler_nodes, i = 0;
+
+	if (!l->n_pool || j->gpu_milli < 1000 || j->num_gpus == 0 || j->num_gpus > (uint64_t)l->profile_gpus)
+		return false;
+	while (i < base && !suits(v, &l->pool[i], j))
+		i++;
+	if (i == base)
 		return false;
 	ct_tree_insert(&l->trees, &l->profiler_queue, &(struct ct_tree_item){ .key = j->num_gpus, .item = job });
 	l->n_profiler_queue++;
@@ -286,12 +299,12 @@ static int lend(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p)
 	if (!l->lend || !l->lender || !*l->lender)
 		return 0;
 	if (l->lend < 0 && l->lent != CT_ANY) {
-		rc = p->reserve(p, l->lent, 0);
+		rc = p->reserve(p, l->lent, NOT);
 		l->lent = CT_ANY;
 		if (!rc)
 			ct_lucid_gained(l, v, l->lender);
 	} else if (l->lend > 0) {
-		if (in_named_partition(l, v, l->lender, &partition))
+		if (partition_named(v, l->lender, &partition))
 			return 1;
 		for (uint32_t i = v->n_nodes; i-- > 0 && l->lent == CT_ANY;) {
 			const struct ct_view_node *n = ct_view_node(v, i);
@@ -300,7 +313,7 @@ static int lend(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p)
 				l->lent = i;
 		}
 		if (l->lent != CT_ANY)
-			rc = p->reserve(p, l->lent, 1);
+			rc = p->reserve(p, l->lent, FOR_NOW);
 	}
 	l->lend = 0;
 	return rc;
