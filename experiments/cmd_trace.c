@@ -7,6 +7,7 @@
 #include "experiments/setup.h"
 #include "sim/json.h"
 #include "sim/nearest.h"
+#include "traces/reader_options.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -270,8 +271,12 @@ static int print_formats(void)
 {
 	const struct ct_trace_format *f;
 
-	for (size_t i = 0; (f = ct_trace_format_at(i)); i++)
+	for (size_t i = 0; (f = ct_trace_format_at(i)); i++) {
 		printf("%-16s %s\n", f->name, f->summary);
+		for (const struct ct_trace_opt *t = f->opts; t && t->name; t++)
+			printf("%-16s trace.options.%s: %s%s%s (%s)\n", "", t->name, t->help, *t->unit ? ", " : "",
+			       t->unit, t->words ? t->words : t->standard);
+	}
 	return CT_OK;
 }
 

@@ -45,6 +45,8 @@ int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(voi
 		.on_bad_row = (enum ct_bad_row)c->trace.on_bad_row,
 		.columns = c->trace.columns,
 		.n_columns = c->trace.n_columns,
+		.options = c->trace.options,
+		.n_options = c->trace.n_options,
 		.shift_to_zero = c->trace.shift_to_zero,
 		.progress = progress,
 		.progress_ctx = ctx,

@@ -720,14 +720,20 @@ static int starts_gzip(const char *path)
 	return yes;
 }
 
-int ct_hdf5_jobs_read(const char *path, const struct ct_trace_options *o, struct ct_workload *w, struct ct_err *err)
+int ct_hdf5_jobs_read(const struct ct_source *s, size_t member, const struct ct_trace_options *o, struct ct_workload *w,
+		      struct ct_err *err)
 {
+	const char *path = ct_source_member(s, member)->path;
 	struct input x = { .path = path, .file = -1, .w = w, .err = err };
 	struct ct_h5_quiet quiet;
 	struct stat st;
 
 	if (o->n_columns) {
 		FAIL(&x, "has canonical columns; 'trace.columns' is for CSV");
+		return (int)err->code;
+	}
+	if (!ct_source_file(s, member)) {
+		FAIL(&x, "is HDF5 in an archive, which cannot be read in place; unpack it first");
 		return (int)err->code;
 	}
 	if (stat(path, &st))

@@ -8,6 +8,7 @@
 #include "sim/memory.h"
 #include "sim/shown.h"
 #include "traces/pai_join.h"
+#include "traces/reader_options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -492,11 +493,21 @@ static void fini(struct ct_pai *p)
 	free(p->run.slot);
 }
 
-int ct_pai_read(const struct ct_source *s, const struct ct_trace_options *o, struct ct_workload *w, struct ct_err *err)
+const struct ct_trace_opt ct_pai_opts[] = {
+	{ "ps", CT_TRACE_OPT_WORD, offsetof(struct ct_pai_options, ps), "keep", 0, 0, "keep|drop", "",
+	  "CPU and memory of parameter servers (task 'ps'): part of their job's request, or left out" },
+	{ .name = NULL },
+};
+
+int ct_pai_read(const struct ct_source *s, size_t member, const struct ct_trace_options *o, struct ct_workload *w,
+		struct ct_err *err)
 {
 	struct ct_pai p = { .w = w, .o = o, .err = err };
-	int rc = read_tables(&p, s);
+	int rc = ct_trace_opts_read(ct_pai_opts, "pai", o, &p.opts, err);
 
+	(void)member; /* the tables belong together */
+	if (!rc)
+		rc = read_tables(&p, s);
 	if (!rc)
 		ct_pai_assemble(&p);
 	fini(&p);

@@ -222,7 +222,8 @@ static void add_task(const struct assembly *a, const struct ct_pai_task *t, stru
 	if (asks_gpu(a, t)) {
 		add_gpus(d, t, n, plan < 1e5 ? plan : 1e5);
 		d->instances += n;
-	}
+	} else if (t->name == a->ps && a->p->opts.ps == CT_PAI_PS_DROP)
+		return;
 	if (t->plan_cpu > 0 && t->plan_cpu < 1e7)
 		d->cpu_milli += (uint64_t)ceil(n * t->plan_cpu * 10);
 	if (t->plan_mem > 0 && t->plan_mem < 1e7)

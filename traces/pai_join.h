@@ -48,7 +48,13 @@ struct ct_pai_runs {
 	size_t mask, used;
 };
 
+struct ct_pai_options {
+	int ps; /* ct_pai_ps */
+};
+enum ct_pai_ps { CT_PAI_PS_KEEP, CT_PAI_PS_DROP };
+
 struct ct_pai {
+	struct ct_pai_options opts;
 	struct ct_workload *w;
 	const struct ct_trace_options *o;
 	struct ct_err *err;
