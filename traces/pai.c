@@ -8,7 +8,6 @@
 #include "sim/memory.h"
 #include "sim/shown.h"
 #include "traces/pai_join.h"
-#include "traces/reader_options.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -27,10 +27,14 @@
 #ifndef CT_TRACES_PAI_H
 #define CT_TRACES_PAI_H
 
+#include "traces/reader_options.h"
 #include "traces/source.h"
 #include "traces/trace.h"
 
 int ct_pai_recognise(const struct ct_source *s);
-int ct_pai_read(const struct ct_source *s, const struct ct_trace_options *o, struct ct_workload *w, struct ct_err *err);
+/* Format's functions and options (struct ct_trace_format). */
+int ct_pai_read(const struct ct_source *s, size_t member, const struct ct_trace_options *o, struct ct_workload *w,
+		struct ct_err *err);
+extern const struct ct_trace_opt ct_pai_opts[];
 
 #endif
