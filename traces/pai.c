@@ -139,6 +139,16 @@ static uint32_t intern(struct ct_pai *p, struct ct_csv_field f)
 	return ct_strings_add(&p->w->strings, f.s, f.n);
 }
 
+/* Task names are two dozen: one seen lately is not hashed again. */
+static uint32_t intern_task(struct ct_pai *p, struct ct_csv_field f)
+{
+	uint32_t *seen = &p->task_name[(f.n + (unsigned char)f.s[0]) % CT_PAI_TASK_NAMES];
+
+	if (!*seen || strcmp(ct_strings_text(&p->w->strings, *seen), f.s) != 0)
+		*seen = intern(p, f);
+	return *seen;
+}
+
 /* The job of a name. UINT32_MAX when it is not known and `may_add` is 0. */
 static uint32_t job_named(struct ct_pai *p, struct ct_csv_field f, int may_add, int *is_new)
 {
@@ -284,7 +294,7 @@ static void task_row(struct ct_pai *p, struct ct_pai_rows *r)
 		count(p, "orphan_task", "row of the task table whose job is not in the job table");
 		return;
 	}
-	task = task_named(p, job, intern(p, task_name), 1, &is_new);
+	task = task_named(p, job, intern_task(p, task_name), 1, &is_new);
 	if (!is_new) {
 		count(p, "duplicate_task",
 		      "row of the task table with job and task of an earlier one; the first is kept");
@@ -354,7 +364,7 @@ static uint32_t task_of_instance(struct ct_pai *p, struct ct_csv_field job_name,
 
 	if (is_new)
 		p->jobs[job].line = (uint32_t)ct_csv_loc(r->in, SIZE_MAX).line;
-	task = job == UINT32_MAX ? UINT32_MAX : task_named(p, job, intern(p, task_name), adds_tasks, &is_new);
+	task = job == UINT32_MAX ? UINT32_MAX : task_named(p, job, intern_task(p, task_name), adds_tasks, &is_new);
 	return task;
 }
 
@@ -372,7 +382,7 @@ static void instance_row(struct ct_pai *p, struct ct_pai_rows *r)
 		return;
 	s = status_cell(p, ct_pai_cell(r, 5));
 	s = s == CT_PAI_NO_STATUS ? CT_PAI_OTHER_STATUS : s;
-	ct_workload_count(p->w, instance_rule[s], "rows of the instance table, by status", 1, 0);
+	p->instances[s]++;
 	task = task_of_instance(p, job, task_name, !p->have[CT_PAI_TASK], r);
 	if (task == UINT32_MAX) {
 		count(p, "orphan_instance", "row of the instance table whose job or task is not in the tables before");
@@ -406,7 +416,7 @@ static void sensor_row(struct ct_pai *p, struct ct_pai_rows *r)
 	if (r->bad)
 		return;
 	j = job_named(p, job, 0, &is_new);
-	task = j == UINT32_MAX ? UINT32_MAX : task_named(p, j, intern(p, task_name), 0, &is_new);
+	task = j == UINT32_MAX ? UINT32_MAX : task_named(p, j, intern_task(p, task_name), 0, &is_new);
 	if (task == UINT32_MAX) {
 		count(p, "orphan_sensor", "row of the sensor table whose job or task is not in the tables before");
 		return;
@@ -478,6 +488,8 @@ static int read_tables(struct ct_pai *p, const struct ct_source *s)
 		if (p->have[t] && row_of[t])
 			CT_TRY(read_table(p, s, member[t], (enum ct_pai_table)t));
 	}
+	for (int k = 0; k < CT_PAI_STATUSES; k++)
+		ct_workload_count(p->w, instance_rule[k], "rows of the instance table, by status", p->instances[k], 0);
 	return (int)p->err->code;
 }
 

@@ -48,6 +48,7 @@ struct ct_pai_runs {
 	size_t mask, used;
 };
 
+enum { CT_PAI_TASK_NAMES = 64 };
 struct ct_pai_options {
 	int ps; /* ct_pai_ps */
 };
@@ -64,6 +65,8 @@ struct ct_pai {
 	size_t n_jobs, cap_jobs, n_tasks, cap_tasks;
 	struct ct_pai_map job_of_name, job_of_inst, type_of_machine, instance;
 	struct ct_pai_runs run;
+	uint64_t instances[CT_PAI_STATUSES];
+	uint32_t task_name[CT_PAI_TASK_NAMES];
 };
 
 /* Makes the jobs of the workload (pai_jobs.c). */
