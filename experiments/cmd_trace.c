@@ -329,7 +329,7 @@ static int configured(const struct ct_overrides *o, const char *file, int import
 
 static int unknown_action(const struct ct_command *self, const char *word)
 {
-	static const char *const actions[] = { "info", "import", "columns", "formats" };
+	static const char *const actions[] = { "info", "import", "generate", "columns", "formats" };
 	struct ct_nearest near;
 	const char *best;
 
@@ -337,7 +337,7 @@ static int unknown_action(const struct ct_command *self, const char *word)
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
 		ct_nearest_offer(&near, actions[i]);
 	best = ct_nearest_word(&near);
-	return ct_misuse(self, "'%.60s' is none of info, import, columns, formats%s%s%s", word,
+	return ct_misuse(self, "'%.60s' is none of info, import, generate, columns, formats%s%s%s", word,
 			 best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
@@ -383,7 +383,8 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 	struct ct_overrides o = { 0 };
 	int id, json = 0, rc;
 
-	(void)program;
+	if (argc > 1 && strcmp(argv[1], "generate") == 0)
+		return ct_cmd_trace_generate.run(&ct_cmd_trace_generate, program, argc - 1, argv + 1);
 	while ((id = ct_flag_next(&r)) >= 0) {
 		if (id == FLAG_JSON)
 			json = 1;
@@ -400,12 +401,13 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_trace = {
 	.name = "trace",
-	.usage = "info FILE | import FILE --out FILE | columns | formats",
+	.usage = "info FILE | import FILE --out FILE | generate KIND ... | columns | formats",
 	.summary = "look at a trace, or convert it to the canonical form",
 	.flags = flags,
 	.examples = "  cotenant trace info jobs.csv.gz --cluster 32x8\n"
 		    "  cotenant trace info jobs.csv --set trace.columns.submit_time=submit_s --json\n"
 		    "  cotenant trace import jobs.csv --out jobs.h5 --on-bad-row=drop\n"
+		    "  cotenant trace generate --help\n"
 		    "  cotenant trace columns        the columns a CSV may have, and their other names",
 	.run = run,
 };

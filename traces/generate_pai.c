@@ -181,7 +181,9 @@ static void put_user(struct generator *g, uint32_t id, double at, const void *ct
 	g->groups[id].user = (uint32_t)lo;
 }
 
-/* User 0 is the one with a fixed share; their number grows as the root of the jobs. */
+/* User 0 is the one with a fixed share; the others have the quantiles of their law,
+ * since a lucky draw among its largest would outdo that share. Their number grows as
+ * the root of the jobs. */
 static void make_users(struct generator *g)
 {
 	double sum = 0, *up_to;
@@ -189,10 +191,9 @@ static void make_users(struct generator *g)
 	g->n_users = 1 + (size_t)ceil(g->m.users * sqrt((double)g->n / g->m.trace_jobs));
 	up_to = ct_calloc(g->n_users, sizeof *up_to);
 	for (size_t i = 1; i < g->n_users; i++) {
-		struct ct_stream s;
+		double z = normal_score(((double)i - .5) / (double)(g->n_users - 1));
 
-		ct_stream_init(&s, g->o->seed, CT_RANDOM_USER, i);
-		up_to[i] = gsl_ran_lognormal(&s.rng, log(g->m.user_median), g->m.user_sigma);
+		up_to[i] = g->m.user_median * exp(g->m.user_sigma * z);
 		sum += up_to[i];
 	}
 	up_to[0] = g->m.heavy_user_share;
@@ -785,8 +786,7 @@ static void add_job(struct generator *g, struct texts *t, const struct draft *d,
 	set(g, t, TASK_NAME, at, t->task[q->kind]);
 	set(g, t, INST_NUM, at, inst_text(g, t, num_inst(g, q)));
 	set(g, t, PLAN_GPU, at, gpu ? cached(g, &t->plan[u->plan], g->m.plan.at[u->plan]) : 0);
-	set(g, t, GPU_UTIL, at,
-	    gpu ? cached(g, &t->util[(size_t)whole(fmin(util, 819) * 10)], whole(util * 10) / 10.0) : 0);
+	set(g, t, GPU_UTIL, at, gpu ? util_text(g, t, util) : 0);
 	set(g, t, WORKLOAD, at, q->tag == NO_TAG ? 0 : t->tag[q->tag]);
 	set(g, t, KIND_OF_JOB, at, is_training(g, u, run) ? t->train : t->infer);
 	if (run > g->days * 86400)

@@ -107,7 +107,7 @@ static int read_rows(struct check *k)
 	k->v = ct_calloc(k->n, sizeof *k->v);
 	for (size_t i = 0; i < k->n; i++) {
 		k->row[i] = row_of(k, i, c);
-		k->gpu += !isnan(k->row[i].plan);
+		k->gpu += isnan(k->row[i].plan) ? 0 : 1;
 		k->failed |= k->row[i].failed;
 	}
 	k->days = ct_seconds(k->w->jobs[k->n - 1].submit_us) / 86400;
@@ -287,7 +287,7 @@ static void check_types(struct check *k)
 	for (size_t p = 0; p < k->m.plan.n; p++) {
 		const struct ct_pai_choice *t = &k->m.type_of_plan[p];
 		double n = 0, worst = 0;
-		char name[32];
+		char name[48];
 
 		for (size_t i = 0; i < k->n; i++)
 			n += k->row[i].plan == k->m.plan.at[p];
