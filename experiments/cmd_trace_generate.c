@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cotenant trace generate KIND --jobs N --days D --seed S --out F [--check] */
-#include "experiments/command.h"
+#include "experiments/cmd_trace.h"
 #include "experiments/data_path.h"
 #include "experiments/table.h"
 #include "sim/csv.h"

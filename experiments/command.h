@@ -37,7 +37,6 @@ struct ct_command {
 };
 
 extern const struct ct_command ct_cmd_run, ct_cmd_check, ct_cmd_policies, ct_cmd_compare, ct_cmd_trace;
-extern const struct ct_command ct_cmd_trace_generate; /* of ct_cmd_trace */
 
 /* The list of all commands, ends with NULL. */
 const struct ct_command *const *ct_commands(void);

@@ -67,7 +67,7 @@ enum ct_genai_table {
 /* Of the published files (see the top). */
 enum {
 	CT_GENAI_EPOCH = 1662858720,
-	CT_GENAI_STEP_S = 57,  /* of the compressed clock */
+	CT_GENAI_STEP_S = 57,   /* of the compressed clock */
 	CT_GENAI_MINUTE_S = 60, /* what a step is in truth */
 	CT_GENAI_LAST = 1440,
 };

@@ -45,6 +45,10 @@ struct ct_trace_options {
  * untouched on error. The workload is sealed. */
 int ct_trace_read(const char *path, const struct ct_trace_options *o, struct ct_workload **out, struct ct_err *err);
 
+/* The same from memory (tests, fuzzing): a file of that name with these bytes. */
+int ct_trace_read_memory(const char *name, const void *bytes, size_t n, const struct ct_trace_options *o,
+			 struct ct_workload **out, struct ct_err *err);
+
 struct ct_source;
 
 /* One of the two `recognise` is there. A format of one file gets that file's first
@@ -65,6 +69,10 @@ const struct ct_trace_format *ct_trace_format_at(size_t i); /* NULL past the end
  * "cotenant-trace". Written through a temporary name. */
 int ct_trace_write_h5(const struct ct_workload *w, const char *path, struct ct_err *err);
 int ct_trace_write_csv(const struct ct_workload *w, const char *path, struct ct_err *err);
+
+/* By the end of the name: .h5 or .hdf5, .csv, .swf; the others cannot be written. */
+int ct_trace_can_write(const char *path);
+int ct_trace_write(const struct ct_workload *w, const char *path, struct ct_err *err);
 
 /* One line of the documented columns: canonical name, aliases, unit, meaning. */
 struct ct_trace_column {
