@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* config.h - the configuration of one run: defaults < YAML file < command line.
  *
- *	trace:        file format on_bad_row load shift_to_zero columns
+ *	trace:        file format on_bad_row load shift_to_zero columns options
  *	cluster:      file, then nodes gpus_per_node gpu_type ... or a list node_types
  *	policy:       name and the options of that policy
  *	sim:          seed until warmup censor attain_floor residents ...
@@ -59,6 +59,8 @@ struct ct_config {
 		int shift_to_zero;
 		struct ct_column_map *columns;
 		size_t n_columns, cap_columns;
+		struct ct_trace_option *options; /* trace.options.NAME, checked by the reader */
+		size_t n_options, cap_options;
 	} trace;
 	struct {
 		const char *file;
@@ -83,7 +85,9 @@ struct ct_config {
 	struct {
 		int64_t seed, residents, gpu_reserve_mib;
 		ct_time warmup, until, series; /* until, series: 0 = none, automatic */
-		int censor, events;
+		ct_time period, step, preempt_loss, preempt_loss_multi;
+		int censor, events, later_keeps_rate;
+		int compat; /* enum ct_compat */
 		double attain_floor;
 	} sim;
 	struct {

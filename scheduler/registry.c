@@ -19,6 +19,7 @@ static const struct ct_policy *const builtin[] = {
 	&ct_policy_volcano,
 	&ct_policy_volcano_gpubinpack,
 	&ct_policy_volcano_nogate,
+	&ct_policy_lucid,
 };
 enum { N_BUILTIN = sizeof builtin / sizeof *builtin };
 
