@@ -19,10 +19,10 @@ static const char *const requests_names[] = { "exec_time_seconds",
 					      "groupId",
 					      "predict_status",
 					      "gmt_create" };
-static const char *const processed_names[] = {
-	"exec_time_seconds",	       "prompt_length", "negative_prompt_length", "num_images_per_prompt", "num_inference_steps",
-	"checkpoint_model_version_id", "predict_type",	"lora_args"
-};
+static const char *const processed_names[] = { "exec_time_seconds",      "prompt_length",
+					       "negative_prompt_length", "num_images_per_prompt",
+					       "num_inference_steps",    "checkpoint_model_version_id",
+					       "predict_type",           "lora_args" };
 
 const char *const ct_genai_status_name[CT_GENAI_STATUSES] = { "SUCCEED", "FAILED", "PENDING", "PROCESSING" };
 
@@ -72,8 +72,8 @@ static int64_t civil(const struct ct_csv_field *f)
 			return -1;
 	y = digits(f->s, 4), mo = digits(f->s + 5, 2), d = digits(f->s + 8, 2);
 	h = digits(f->s + 11, 2), mi = digits(f->s + 14, 2), s = digits(f->s + 17, 2);
-	if (y < 1970 || mo < 1 || mo > 12 || d < 1 || d > days_of_month(y, mo) || h < 0 || h > 23 || mi < 0 || mi > 59 ||
-	    s < 0 || s > 59)
+	if (y < 1970 || mo < 1 || mo > 12 || d < 1 || d > days_of_month(y, mo) || h < 0 || h > 23 || mi < 0 ||
+	    mi > 59 || s < 0 || s > 59)
 		return -1;
 	return days_from_civil(y, mo, d) * 86400 + h * 3600 + mi * 60 + s;
 }

@@ -3,6 +3,7 @@
 
 #include "traces/csv_jobs.h"
 #include "traces/figures.h"
+#include "traces/genai.h"
 #include "traces/hdf5_jobs.h"
 #include "traces/reader_options.h"
 #include "traces/source.h"
@@ -13,6 +14,8 @@
 static const struct ct_trace_format formats[] = {
 	{ "cotenant-hdf5", "canonical HDF5, written by 'cotenant trace import'", ct_hdf5_jobs_recognise, NULL,
 	  ct_hdf5_jobs_read, NULL },
+	{ "genai", "Alibaba GenAI serving trace (GenTD26): any of its tables, as published", NULL, ct_genai_recognise,
+	  ct_genai_read, ct_genai_opts },
 	{ "csv", "CSV with a header, columns in any order, plain or gzip", ct_csv_jobs_recognise, NULL,
 	  ct_csv_jobs_read, NULL },
 };
