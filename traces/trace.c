@@ -5,6 +5,7 @@
 #include "traces/figures.h"
 #include "traces/genai.h"
 #include "traces/hdf5_jobs.h"
+#include "traces/pai.h"
 #include "traces/reader_options.h"
 #include "traces/source.h"
 
@@ -16,6 +17,8 @@ static const struct ct_trace_format formats[] = {
 	  ct_hdf5_jobs_read, NULL },
 	{ "genai", "Alibaba GenAI serving trace (GenTD26): any of its tables, as published", NULL, ct_genai_recognise,
 	  ct_genai_read, ct_genai_opts },
+	{ "pai", "Alibaba PAI (cluster-trace-gpu-v2020): its tables, or any of them", NULL, ct_pai_recognise,
+	  ct_pai_read, ct_pai_opts },
 	{ "csv", "CSV with a header, columns in any order, plain or gzip", ct_csv_jobs_recognise, NULL,
 	  ct_csv_jobs_read, NULL },
 };
