@@ -176,7 +176,8 @@ static int plan(const struct recipe *r, const struct ct_generate_options *o, str
 	if (o->days > 0 && o->jobs)
 		scale = (double)o->jobs / (r->day * (double)a->minutes / DAY_MIN);
 	if (a->minutes > 100 * 366 * (uint64_t)DAY_MIN)
-		return ct_err_at(err, CT_ECONFIG, NULL, "%llu minutes are too many to generate, wanted at most 100 years",
+		return ct_err_at(err, CT_ECONFIG, NULL,
+				 "%llu minutes are too many to generate, wanted at most 100 years",
 				 (unsigned long long)a->minutes);
 	a->pods = o->gpus > 0 ? ceil(o->gpus) : r->pods;
 	draw_rates(r, o->seed, scale, a);
@@ -330,7 +331,8 @@ static void check_arrivals(struct checker *k)
 		var += (count[i] - mean) * (count[i] - mean) / (double)n;
 	gsl_sort(count, 1, n);
 	compare(k, "requests a day", "relative", k->r.day, (double)k->w->n * DAY_MIN / (double)k->minutes, .05);
-	compare(k, "CV of requests a minute", "relative", ct_constant(k->c, "target_cv", k->err), sqrt(var) / mean, .06);
+	compare(k, "CV of requests a minute", "relative", ct_constant(k->c, "target_cv", k->err), sqrt(var) / mean,
+		.06);
 	compare(k, "95 % quantile of requests a minute", "relative", ct_constant(k->c, "target_p95", k->err),
 		gsl_stats_quantile_from_sorted_data(count, 1, n, .95), .1);
 	free(count);
@@ -401,7 +403,8 @@ static void check_popularity(struct checker *k)
 	compare(k, "share of the first model", "absolute", share_to(k->r.models, 1), top_share(k->w, model, 1), .02);
 	compare(k, "share of the first ten models", "absolute", share_to(k->r.models, 10), top_share(k->w, model, 10),
 		.02);
-	compare(k, "share of the first ten users", "absolute", share_to(k->r.users, 10), top_share(k->w, user, 10), .02);
+	compare(k, "share of the first ten users", "absolute", share_to(k->r.users, 10), top_share(k->w, user, 10),
+		.02);
 }
 
 /* ---- idle and busy minutes of the pods */
@@ -433,7 +436,8 @@ static struct ct_genai_sample *sample_pods(const struct checker *k, size_t pods)
 		ct_time start = j->submit_us > free_at[pod] ? j->submit_us : free_at[pod];
 
 		free_at[pod] = start + j->duration_us;
-		for (ct_time m = start / minute; m <= (free_at[pod] + overhang) / minute && m < (ct_time)k->minutes; m++)
+		for (ct_time m = start / minute; m <= (free_at[pod] + overhang) / minute && m < (ct_time)k->minutes;
+		     m++)
 			v[pod * k->minutes + (size_t)m].value = 1;
 	}
 	free(free_at);
@@ -442,10 +446,10 @@ static struct ct_genai_sample *sample_pods(const struct checker *k, size_t pods)
 
 static void check_runs(struct checker *k, const struct ct_genai_sample *v, size_t n, int idle)
 {
-	static const char *const names[2][6] = {
-		{ "busy run, 25 %", "busy run, 50 %", "busy run, 75 %", "busy run, 90 %", "busy run, 95 %", "busy run, 99 %" },
-		{ "idle run, 25 %", "idle run, 50 %", "idle run, 75 %", "idle run, 90 %", "idle run, 95 %", "idle run, 99 %" }
-	};
+	static const char *const names[2][6] = { { "busy run, 25 %", "busy run, 50 %", "busy run, 75 %",
+						   "busy run, 90 %", "busy run, 95 %", "busy run, 99 %" },
+						 { "idle run, 25 %", "idle run, 50 %", "idle run, 75 %",
+						   "idle run, 90 %", "idle run, 95 %", "idle run, 99 %" } };
 	const struct ct_constant_table *t =
 	    ct_constant_table(k->c, idle ? "target_idle_run_min" : "target_busy_run_min", 1, k->err);
 	double *length = ct_calloc(n, sizeof *length);

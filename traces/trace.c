@@ -3,6 +3,7 @@
 
 #include "traces/csv_jobs.h"
 #include "traces/figures.h"
+#include "traces/formats.h"
 #include "traces/genai.h"
 #include "traces/hdf5_jobs.h"
 #include "traces/pai.h"
@@ -19,6 +20,18 @@ static const struct ct_trace_format formats[] = {
 	  ct_genai_read, ct_genai_opts },
 	{ "pai", "Alibaba PAI (cluster-trace-gpu-v2020): its tables, or any of them", NULL, ct_pai_recognise,
 	  ct_pai_read, ct_pai_opts },
+	{ "openb", "Alibaba openb pods (cluster-trace-gpu-v2023)", ct_openb_recognise, NULL, ct_openb_read, NULL },
+	{ "helios", "Helios and Lucid job log (cluster_log.csv, cluster_full_log.csv)", ct_helios_recognise, NULL,
+	  ct_helios_read, ct_helios_opts },
+	{ "philly", "Microsoft Philly jobs as one CSV table", ct_philly_recognise, NULL, ct_philly_read,
+	  ct_philly_opts },
+	{ "itp", "Microsoft ITP clusters (elasticflow-traces)", ct_itp_recognise, NULL, ct_itp_read, NULL },
+	{ "tiresias", "Tiresias job file", ct_tiresias_recognise, NULL, ct_tiresias_read, NULL },
+	{ "pollux", "Pollux and Sia workloads; durations from a table", ct_pollux_recognise, NULL, ct_pollux_read,
+	  ct_pollux_opts },
+	{ "gavel", "Gavel trace of ten tab-separated fields; durations from a table", ct_gavel_recognise, NULL,
+	  ct_gavel_read, ct_gavel_opts },
+	{ "swf", "Standard Workload Format", ct_swf_recognise, NULL, ct_swf_read, ct_swf_opts },
 	{ "csv", "CSV with a header, columns in any order, plain or gzip", ct_csv_jobs_recognise, NULL,
 	  ct_csv_jobs_read, NULL },
 };
