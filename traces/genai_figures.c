@@ -87,6 +87,9 @@ static void add_rows(const struct ct_genai *g, struct ct_figures *f)
 		snprintf(name, sizeof name, "pods_%s", ct_genai_table_name((enum ct_genai_table)t));
 		ct_figures_add(f, name, (double)count_pods(g, (enum ct_genai_table)t), "pods",
 			       "different container_ip of that table");
+		snprintf(name, sizeof name, "no_pod_%s", ct_genai_table_name((enum ct_genai_table)t));
+		ct_figures_add(f, name, (double)g->rule[t][CT_GENAI_EMPTY_POD], "rows",
+			       "rows of that table without a pod");
 		snprintf(name, sizeof name, "sum_%s", ct_genai_table_name((enum ct_genai_table)t));
 		ct_figures_add(f, name, sum(&g->series[t]), "", "sum of all values of that table");
 	}
@@ -249,6 +252,12 @@ static void add_qps(const struct ct_genai *g, struct ct_figures *f)
 
 /* ---- memory */
 
+static void add_host_memory(const struct ct_genai *g, struct ct_figures *f)
+{
+	ct_figures_add(f, "negative_memory", (double)g->rule[CT_GENAI_MEMORY][CT_GENAI_NEGATIVE_MEMORY], "rows",
+		       "host memory below zero");
+}
+
 static void add_memory(const struct ct_genai *g, struct ct_figures *f)
 {
 	struct numbers x = values(&g->series[CT_GENAI_GPU_MEMORY], 0x1p-30, -1);
@@ -367,6 +376,8 @@ void ct_genai_figures(const struct ct_genai *g, struct ct_figures *out)
 		add_qps(g, out);
 	if (g->series[CT_GENAI_GPU_MEMORY].n)
 		add_memory(g, out);
+	if (g->series[CT_GENAI_MEMORY].n)
+		add_host_memory(g, out);
 	add_latencies(g, out);
 	if (g->n_requests[0])
 		add_requests(g, out);
