@@ -48,6 +48,7 @@ int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(voi
 		.options = c->trace.options,
 		.n_options = c->trace.n_options,
 		.shift_to_zero = c->trace.shift_to_zero,
+		.figures = s->want_figures ? &s->figures : NULL,
 		.progress = progress,
 		.progress_ctx = ctx,
 	};
@@ -160,6 +161,7 @@ void ct_setup_fini(struct ct_setup *s)
 {
 	ct_pair_table_free(s->pairs);
 	ct_workload_free(s->work);
+	ct_figures_fini(&s->figures);
 	ct_arena_fini(&s->arena);
 	memset(s, 0, sizeof *s);
 }
@@ -211,6 +213,10 @@ static void describe_import(const struct ct_setup *s, struct ct_result *r)
 
 	ct_result_add(r, CT_RESULT_IMPORT, "source", ct_result_text(r, "%s", base_name(p->source)), 0);
 	ct_result_add(r, CT_RESULT_IMPORT, "format", ct_result_text(r, "%s", p->format), 0);
+	if (p->origin)
+		ct_result_add(r, CT_RESULT_IMPORT, "origin", ct_result_text(r, "%s", p->origin), 0);
+	if (p->history)
+		ct_result_add(r, CT_RESULT_IMPORT, "history", ct_result_text(r, "%s", p->history), 0);
 	ct_result_add(r, CT_RESULT_IMPORT, "rows_read", ct_result_text(r, "%" PRIu64, p->rows_read), 1);
 	ct_result_add(r, CT_RESULT_IMPORT, "rows_kept", ct_result_text(r, "%" PRIu64, p->rows_kept), 1);
 	for (unsigned i = 0; i < p->n_rules; i++) {

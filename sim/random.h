@@ -22,6 +22,7 @@ enum ct_random_purpose {
 	CT_RANDOM_WORKLOAD = 3, /* generated jobs */
 	CT_RANDOM_TRUTH = 4,    /* frozen residual of a pair */
 	CT_RANDOM_TEST = 5,
+	CT_RANDOM_SAMPLE = 8, /* which jobs of a trace are taken */
 };
 
 struct ct_philox {

@@ -54,7 +54,7 @@ extern const struct ct_trace_opt ct_gavel_opts[];
 /* Standard Workload Format 2.2: 18 fields between blanks, -1 = missing. Size = field 5
  * (allocated), else 8 (requested); field 9 = the user's estimate; users and groups by
  * number; executable, queue, partition, preceding job and think time are carried along
- * ("swf_..."), the trace's own start as "start_time"; field 11 = state, a filter only
+ * ("swf_..."), the wait in the trace as "wait_s"; field 11 = state, a filter only
  * with option `status`. A run time of 0 or less makes a bad row, it is never changed.
  * The `;` header is kept in report.header. */
 CT_TRACE_READER(swf);

@@ -642,11 +642,20 @@ static void read_rules(struct input *x, hid_t group)
 	}
 }
 
+/* A text of the report, or NULL. */
+static const char *report_text(struct input *x, hid_t group, const char *name)
+{
+	char *text = H5Aexists(group, name) > 0 ? get_text(group, name) : NULL;
+	const char *kept = text ? ct_workload_text(x->w, text, strlen(text)) : NULL;
+
+	free(text);
+	return kept;
+}
+
 static void read_report(struct input *x)
 {
 	struct ct_import_report *r = &x->w->report;
 	int64_t read = (int64_t)x->w->n;
-	char *origin;
 	hid_t group;
 
 	r->rows_kept = x->w->n;
@@ -656,10 +665,9 @@ static void read_report(struct input *x)
 			FAIL(x, "'report' is not a group");
 			return;
 		}
-		origin = get_text(group, "origin");
-		if (origin)
-			r->origin = ct_workload_text(x->w, origin, strlen(origin));
-		free(origin);
+		r->origin = report_text(x, group, "origin");
+		r->history = report_text(x, group, "history");
+		r->header = report_text(x, group, "header");
 		if (get_i64(group, "rows_read", &read) || read < (int64_t)x->w->n)
 			read = (int64_t)x->w->n;
 		read_rules(x, group);

@@ -42,7 +42,7 @@ static void read_request(struct ct_rows *r)
 				  "may run on several GPU types; carried along, any type is taken", 1, 0);
 }
 
-/* When the pod began in the trace; the trace's own start, for `trace info`. */
+/* The time the pod waited in the trace; carried along for `trace info`. */
 static ct_time read_times(struct ct_rows *r)
 {
 	struct ct_job *j = &r->job;
@@ -54,7 +54,7 @@ static ct_time read_times(struct ct_rows *r)
 	end = ct_rows_time(r, DELETED);
 	j->duration_us = end - begin;
 	if (r->bad)
-		return begin;
+		return 0;
 	if (begin < j->submit_us || end < begin)
 		ct_rows_bad(r, end < begin ? DELETED : SCHEDULED, "dropped_reversed_times",
 			    "deleted before it was scheduled, or scheduled before it was created",
@@ -64,17 +64,17 @@ static ct_time read_times(struct ct_rows *r)
 		ct_rows_drop(r, "dropped_zero_duration", "duration of zero");
 	else if (!scheduled)
 		ct_workload_count(r->w, "never_scheduled", "no scheduled_time: runs from creation to deletion", 1, 0);
-	return begin;
+	return begin - j->submit_us;
 }
 
-static void carry(struct ct_rows *r, uint32_t job, ct_time begin)
+static void carry(struct ct_rows *r, uint32_t job, ct_time wait)
 {
 	char text[CT_TIME_TEXT];
-	size_t n = ct_time_format(begin, text);
+	size_t n = ct_time_format(wait, text);
 
 	if (job == UINT32_MAX)
 		return;
-	ct_workload_set_extra(r->w, ct_workload_column(r->w, "start_time"), job, text, n);
+	ct_workload_set_extra(r->w, ct_workload_column(r->w, "wait_s"), job, text, n);
 	if (ct_rows_has(r, SPEC) && strchr(r->cell[SPEC].s, '|'))
 		ct_rows_carry(r, job, "gpu_spec", SPEC);
 }
@@ -86,12 +86,12 @@ int ct_openb_read(const struct ct_source *s, size_t member, const struct ct_trac
 
 	CT_TRY(ct_rows_open(&r, s, member, ',', columns, COLUMNS, o, w, err));
 	while (ct_rows_next(&r)) {
-		ct_time begin;
+		ct_time wait;
 
 		ct_rows_id(&r, NAME);
 		read_request(&r);
-		begin = read_times(&r);
-		carry(&r, ct_rows_keep(&r), begin);
+		wait = read_times(&r);
+		carry(&r, ct_rows_keep(&r), wait);
 	}
 	return ct_rows_close(&r);
 }

@@ -191,22 +191,12 @@ static void read_job(struct ct_rows *r)
 	j->group = is_known(r, GROUP) ? ct_rows_string(r, GROUP) : 0;
 }
 
-static void carry_start(struct ct_rows *r, uint32_t job)
-{
-	char text[CT_TIME_TEXT];
-	ct_time wait;
-
-	if (!is_known(r, WAIT) || ct_time_parse(r->cell[WAIT].s, r->cell[WAIT].n, &wait) || wait < 0)
-		return;
-	ct_workload_set_extra(r->w, ct_workload_column(r->w, "start_time"), job, text,
-			      ct_time_format(r->job.submit_us + wait, text));
-}
-
 static void carry(struct ct_rows *r, uint32_t job)
 {
 	if (job == UINT32_MAX)
 		return;
-	carry_start(r, job);
+	if (is_known(r, WAIT))
+		ct_rows_carry(r, job, "wait_s", WAIT);
 	for (size_t k = 0; k < CARRIED; k++)
 		if (is_known(r, (size_t)carried[k].column))
 			ct_rows_carry(r, job, carried[k].name, (size_t)carried[k].column);
@@ -217,8 +207,8 @@ static void keep_comment(struct ct_rows *r, char **text, size_t *n, size_t *cap)
 {
 	struct ct_csv_field f = ct_csv_field(r->in, 0);
 
-	if (*n + f.n + 2 > 1 << 16) {
-		ct_workload_count(r->w, "comments_left_out", "comment lines beyond the first 64 KiB", 1, 0);
+	if (*n + f.n + 2 > 1 << 15) {
+		ct_workload_count(r->w, "comments_left_out", "comment lines beyond the first 32 KiB", 1, 0);
 		return;
 	}
 	CT_GROW(*text, *cap, *n + f.n + 2);
@@ -410,19 +400,9 @@ static void put_carried(struct ct_output *o, const struct ct_workload *w, const 
 	ct_output_text(o, *text ? text : "-1");
 }
 
-static ct_time wait_of(const struct ct_workload *w, const struct ct_extra_column *start, size_t i)
-{
-	const char *text = start ? ct_strings_text(&w->strings, start->value[i]) : "";
-	ct_time t;
-
-	if (!*text || ct_time_parse(text, strlen(text), &t) || t < w->jobs[i].submit_us)
-		return -1;
-	return t - w->jobs[i].submit_us;
-}
-
 static void write_jobs(struct ct_output *o, const struct ct_workload *w, const struct facts *f)
 {
-	const struct ct_extra_column *more[CARRIED], *start = extra(w, "start_time");
+	const struct ct_extra_column *more[CARRIED], *wait = extra(w, "wait_s");
 	struct numbers user = { 0 }, group = { 0 };
 
 	for (size_t k = 0; k < CARRIED; k++)
@@ -438,7 +418,7 @@ static void write_jobs(struct ct_output *o, const struct ct_workload *w, const s
 		whole_number(ct_strings_text(&w->strings, j->state), -1, 5, &status);
 		ct_output_i64(o, id);
 		put_time(o, j->submit_us);
-		put_time(o, wait_of(w, start, i));
+		put_carried(o, w, wait, i);
 		put_time(o, j->duration_us);
 		put(o, j->num_gpus);
 		put_carried(o, w, more[0], i);

@@ -66,6 +66,10 @@ const struct ct_trace_format *ct_trace_format_at(size_t i); /* NULL past the end
 int ct_trace_write_h5(const struct ct_workload *w, const char *path, struct ct_err *err);
 int ct_trace_write_csv(const struct ct_workload *w, const char *path, struct ct_err *err);
 
+/* By the end of the name: .h5 or .hdf5, .csv, .swf; the others cannot be written. */
+int ct_trace_can_write(const char *path);
+int ct_trace_write(const struct ct_workload *w, const char *path, struct ct_err *err);
+
 /* One line of the documented columns: canonical name, aliases, unit, meaning. */
 struct ct_trace_column {
 	const char *name, *aliases, *unit, *meaning;
