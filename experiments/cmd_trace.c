@@ -359,9 +359,8 @@ static int configured(const struct ct_overrides *o, const char *file, int import
 
 static int unknown_action(const struct ct_command *self, const char *word)
 {
-	static const char *const words[] = {
-		"info", "import", "slice", "sample", "scale", "mix", "columns", "formats"
-	};
+	static const char *const words[] = { "info", "import",      "slice",   "sample", "scale",
+					     "mix",  "transitions", "columns", "formats" };
 	struct ct_nearest near;
 	const char *best;
 
@@ -369,8 +368,9 @@ static int unknown_action(const struct ct_command *self, const char *word)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		ct_nearest_offer(&near, words[i]);
 	best = ct_nearest_word(&near);
-	return ct_misuse(self, "'%.60s' is none of info, import, slice, sample, scale, mix, columns, formats%s%s%s",
-			 word, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+	return ct_misuse(
+	    self, "'%.60s' is none of info, import, slice, sample, scale, mix, transitions, columns, formats%s%s%s",
+	    word, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
 static const char *out_of(const struct ct_overrides *o)
@@ -411,7 +411,7 @@ static int act(const struct ct_command *self, const struct ct_overrides *o, int 
 
 /* Actions with flags of their own. */
 static const struct ct_command *const actions[] = { &ct_cmd_trace_slice, &ct_cmd_trace_sample, &ct_cmd_trace_scale,
-						    &ct_cmd_trace_mix };
+						    &ct_cmd_trace_mix, &ct_cmd_trace_transitions };
 
 static const struct ct_command *action_of(const char *word)
 {
@@ -446,7 +446,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_trace = {
 	.name = "trace",
-	.usage = "info FILE | import FILE --out FILE | slice | sample | scale | mix | columns | formats",
+	.usage = "info FILE | import FILE --out FILE | slice | sample | scale | mix | transitions | columns | formats",
 	.summary = "look at a trace, convert it, or make one from others",
 	.flags = flags,
 	.examples = "  cotenant trace info jobs.csv.gz --cluster 32x8\n"

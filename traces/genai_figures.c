@@ -369,7 +369,6 @@ static void add_join(const struct ct_genai *g, struct ct_figures *f)
 
 void ct_genai_figures(const struct ct_genai *g, struct ct_figures *out)
 {
-	add_rows(g, out);
 	if (g->series[CT_GENAI_DUTY].n)
 		add_duty(g, out);
 	if (g->series[CT_GENAI_QPS].n)
@@ -383,4 +382,5 @@ void ct_genai_figures(const struct ct_genai *g, struct ct_figures *out)
 		add_requests(g, out);
 	if (g->n_requests[0] && g->n_requests[1])
 		add_join(g, out);
+	add_rows(g, out);
 }
