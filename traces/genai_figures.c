@@ -345,11 +345,12 @@ static void add_requests(const struct ct_genai *g, struct ct_figures *f)
  * where it holds for every row, that table adds which adapters a request had. */
 static void add_join(const struct ct_genai *g, struct ct_figures *f)
 {
-	size_t n = g->n_requests[0], m = g->n_requests[1], same = 0, uses = 0, skip = m - n;
-	const struct ct_genai_request *q = g->request[1] + skip;
+	size_t n = g->n_requests[0], m = g->n_requests[1], same = 0, uses = 0;
+	const struct ct_genai_request *q;
 
 	if (m < n)
 		return;
+	q = g->request[1] + (m - n);
 	for (size_t i = 0; i < n; i++) {
 		const double *a = g->request[0][i].number, *b = q[i].number;
 		size_t c = 0;

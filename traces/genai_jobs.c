@@ -286,7 +286,8 @@ static int add_jobs(struct mapper *m)
 	collect(m);
 	for (size_t i = 0; i < m->n_groups; i++)
 		m->group[i].submit = ct_genai_folded(m->o, m->group[i].submit);
-	qsort(m->group, m->n_groups, sizeof *m->group, by_submission);
+	if (m->n_groups)
+		qsort(m->group, m->n_groups, sizeof *m->group, by_submission);
 	m->column_requests = ct_workload_column(m->w, "requests");
 	m->column_images = ct_workload_column(m->w, "images");
 	for (size_t i = 0; i < m->n_groups; i++)

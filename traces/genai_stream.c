@@ -120,7 +120,8 @@ static int place_all(struct streamer *s)
 		if (!qps->v[i].api)
 			place(s, (uint32_t)i);
 	}
-	qsort(s->request, s->n, sizeof *s->request, by_time);
+	if (s->n)
+		qsort(s->request, s->n, sizeof *s->request, by_time);
 	ct_workload_count(s->w, "filtered_api_requests", "rows of API requests, which count the same traffic again",
 			  s->api, 1);
 	ct_workload_count(s->w, "filtered_no_request", "rows of less than half a request", s->none, 1);
