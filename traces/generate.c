@@ -89,5 +89,6 @@ void ct_marginals_add(struct ct_marginals *m, const struct ct_marginal *row)
 void ct_marginals_fini(struct ct_marginals *m)
 {
 	free(m->row);
+	ct_arena_fini(&m->arena);
 	memset(m, 0, sizeof *m);
 }

@@ -40,6 +40,7 @@ struct ct_marginal {
 	double distance, limit;
 };
 struct ct_marginals {
+	struct ct_arena arena; /* for names that are made */
 	struct ct_marginal *row;
 	size_t n, cap;
 };

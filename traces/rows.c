@@ -35,21 +35,43 @@ static size_t column_of(const struct ct_rows *r, const char *name, size_t n)
 	return k;
 }
 
-/* A field that no column takes is carried along under its name. */
+/* Would the name be read as a job column's when the trace is written as CSV? */
+static int is_taken(const char *name)
+{
+	for (size_t c = 0; c < CT_COLUMNS; c++)
+		if (ct_column_fit((enum ct_column_id)c, name) != CT_FIT_NONE)
+			return 1;
+	return 0;
+}
+
+static int has_control(struct ct_csv_field f)
+{
+	for (size_t i = 0; i < f.n; i++)
+		if ((unsigned char)f.s[i] < 0x20 || f.s[i] == 0x7f)
+			return 1;
+	return 0;
+}
+
+/* A field that no column takes is carried along under its name; "file.NAME" when a
+ * job column is called so. */
 static int carry_field(struct ct_rows *r, size_t field, struct ct_csv_field f)
 {
 	struct ct_loc at = ct_csv_loc(r->in, field);
-	char name[CT_NAME_LIMIT + 1], shown[CT_SHOWN];
+	char name[CT_NAME_LIMIT + 8], shown[CT_SHOWN];
+	size_t known = r->w->n_columns;
 
-	if (f.n > CT_NAME_LIMIT)
-		return ct_err_at(r->err, CT_ETRACE, &at, "column name '%s' is longer than %d bytes",
-				 ct_shown(shown, f.s, f.n), (int)CT_NAME_LIMIT);
+	if (f.n > CT_NAME_LIMIT - 5 || has_control(f))
+		return ct_err_at(r->err, CT_ETRACE, &at,
+				 "column name '%s' is longer than %d bytes or holds a control character",
+				 ct_shown(shown, f.s, f.n), (int)CT_NAME_LIMIT - 5);
 	if (f.n)
-		snprintf(name, sizeof name, "%s", f.s);
+		snprintf(name, sizeof name, "%s%s", is_taken(f.s) ? "file." : "", f.s);
 	else
 		snprintf(name, sizeof name, "column_%zu", field + 1);
 	r->extra[r->n_extra] = field;
 	r->extra_column[r->n_extra++] = ct_workload_column(r->w, name);
+	if (r->w->n_columns == known)
+		return ct_err_at(r->err, CT_ETRACE, &at, "column '%s' stands twice", ct_shown(shown, f.s, f.n));
 	return 0;
 }
 

@@ -209,14 +209,29 @@ static int read_source(const struct ct_source *s, const struct ct_trace_options 
 	return rc;
 }
 
-int ct_trace_read(const char *path, const struct ct_trace_options *o, struct ct_workload **out, struct ct_err *err)
+static int read_and_close(struct ct_source *s, const struct ct_trace_options *o, struct ct_workload **out,
+			  struct ct_err *err)
 {
 	static const struct ct_trace_options defaults;
-	struct ct_source *s;
-	int rc;
+	int rc = read_source(s, o ? o : &defaults, out, err);
 
-	CT_TRY(ct_source_open(path, &s, err));
-	rc = read_source(s, o ? o : &defaults, out, err);
 	ct_source_close(s);
 	return rc;
+}
+
+int ct_trace_read(const char *path, const struct ct_trace_options *o, struct ct_workload **out, struct ct_err *err)
+{
+	struct ct_source *s;
+
+	CT_TRY(ct_source_open(path, &s, err));
+	return read_and_close(s, o, out, err);
+}
+
+int ct_trace_read_memory(const char *name, const void *bytes, size_t n, const struct ct_trace_options *o,
+			 struct ct_workload **out, struct ct_err *err)
+{
+	struct ct_source *s;
+
+	CT_TRY(ct_source_open_memory(name, bytes, n, &s, err));
+	return read_and_close(s, o, out, err);
 }

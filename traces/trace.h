@@ -31,7 +31,7 @@ struct ct_trace_options {
 	size_t n_columns;
 	const struct ct_trace_option *options;
 	size_t n_options;
-	int shift_to_zero; /* subtract the first submission from all times */
+	int shift_to_zero; /* subtract the first submission from submissions and deadlines */
 	/* Filled by readers whose trace has figures of its own (traces/figures.h); NULL:
 	 * not wanted, which is quicker. With figures, a trace without jobs is no error. */
 	struct ct_figures *figures;
@@ -44,6 +44,10 @@ struct ct_trace_options {
  * error of the file (file:line:column), CT_EIO when it cannot be read; *out is
  * untouched on error. The workload is sealed. */
 int ct_trace_read(const char *path, const struct ct_trace_options *o, struct ct_workload **out, struct ct_err *err);
+
+/* The same from memory (tests, fuzzing): a file of that name with these bytes. */
+int ct_trace_read_memory(const char *name, const void *bytes, size_t n, const struct ct_trace_options *o,
+			 struct ct_workload **out, struct ct_err *err);
 
 struct ct_source;
 
@@ -70,7 +74,9 @@ int ct_trace_write_csv(const struct ct_workload *w, const char *path, struct ct_
 int ct_trace_can_write(const char *path);
 int ct_trace_write(const struct ct_workload *w, const char *path, struct ct_err *err);
 
-/* One line of the documented columns: canonical name, aliases, unit, meaning. */
+/* One line of the documented columns: canonical name, aliases (separated by a
+ * blank), unit, meaning. Names match in any case; csv_header.h says which field
+ * wins, csv_jobs.h which rows are bad, columns.c holds the table. */
 struct ct_trace_column {
 	const char *name, *aliases, *unit, *meaning;
 	int required;

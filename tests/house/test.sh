@@ -35,10 +35,10 @@ trap 'rm -rf "$work"' EXIT
 
 # run NUMBER TEST: leaves NUMBER.out and NUMBER.rc
 run() {
-	local t=$2
+	local t=$2 interpreter
 	mkdir "$work/$1.tmp"
 	case $t in
-	*.sh) set -- "$1" bash "$t" ;;
+	*.sh) read -r interpreter <"$t" && set -- "$1" "${interpreter#\#!}" "$t" ;;
 	/*) set -- "$1" ${EXEC-} "$t" ;;
 	*) set -- "$1" ${EXEC-} "./$t" ;;
 	esac
