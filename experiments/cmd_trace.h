@@ -6,6 +6,7 @@
 
 #include "experiments/command.h"
 
-extern const struct ct_command ct_cmd_trace_slice, ct_cmd_trace_sample, ct_cmd_trace_scale, ct_cmd_trace_mix;
+extern const struct ct_command ct_cmd_trace_slice, ct_cmd_trace_sample, ct_cmd_trace_scale, ct_cmd_trace_mix,
+    ct_cmd_trace_generate;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/config.h"
 
+#include "experiments/compat.h"
 #include "experiments/config_table.h"
 #include "experiments/option.h"
 #include "experiments/yaml.h"
@@ -580,6 +581,33 @@ static int with_place(struct ct_err *err, const struct ct_err *inner, const stru
 	return ct_err_add(err, inner->code, at->file ? at : NULL, "%s", inner->text);
 }
 
+/* The defaults of sim.compat: of the policy's options, which settings then override,
+ * and of other sections where the key holds its own default. */
+static int apply_compat(struct ct_config *c, const struct ct_policy *p, struct ct_err *err)
+{
+	enum ct_compat set = (enum ct_compat)c->sim.compat;
+	const struct ct_compat_default *d;
+
+	if (!ct_compat_has(set, p->name))
+		return ct_err_add(err, CT_ECONFIG, NULL, "'sim.compat' knows nothing about policy '%s'", p->name);
+	for (size_t i = 0; (d = ct_compat_at(i)); i++) {
+		const struct ct_config_section *section = ct_config_section(d->section);
+		int own = strcmp(d->section, "policy") == 0;
+		const struct ct_opt *o = ct_opt_find(own ? p->opts : section->opts, d->key);
+		void *base = own ? c->policy.state : (void *)c;
+		const struct ct_opt_place place = { d->key, NULL, NULL, CT_ECONFIG, &c->arena, err };
+
+		if (!ct_compat_applies(d, set) || strcmp(d->policy, p->name) != 0)
+			continue;
+		if (!o)
+			return ct_err_add(err, CT_ECONFIG, NULL, "'sim.compat' wants '%s.%s', which policy '%s' lacks",
+					  d->section, d->key, p->name);
+		if (own || strcmp(ct_opt_text(o, base, &c->arena), o->def) == 0)
+			CT_TRY(ct_opt_set(&place, o, base, d->text));
+	}
+	return 0;
+}
+
 static int finish_policy(struct ct_config *c, struct ct_err *err)
 {
 	const struct ct_policy *p;
@@ -592,6 +620,7 @@ static int finish_policy(struct ct_config *c, struct ct_err *err)
 	c->policy.policy = p;
 	c->policy.state = ct_arena_alloc(&c->arena, p->state_size ? p->state_size : 1, _Alignof(max_align_t));
 	ct_opt_defaults(p->opts, c->policy.state, &c->arena);
+	CT_TRY(apply_compat(c, p, err));
 	for (size_t i = 0; i < c->policy.n_settings; i++) {
 		const struct ct_config_setting *s = &c->policy.settings[i];
 		const struct ct_opt *o = ct_opt_find(p->opts, s->key);

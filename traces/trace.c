@@ -5,6 +5,7 @@
 #include "traces/figures.h"
 #include "traces/formats.h"
 #include "traces/hdf5_jobs.h"
+#include "traces/pai.h"
 #include "traces/reader_options.h"
 #include "traces/source.h"
 
@@ -14,6 +15,8 @@
 static const struct ct_trace_format formats[] = {
 	{ "cotenant-hdf5", "canonical HDF5, written by 'cotenant trace import'", ct_hdf5_jobs_recognise, NULL,
 	  ct_hdf5_jobs_read, NULL },
+	{ "pai", "Alibaba PAI (cluster-trace-gpu-v2020): its tables, or any of them", NULL, ct_pai_recognise,
+	  ct_pai_read, ct_pai_opts },
 	{ "openb", "Alibaba openb pods (cluster-trace-gpu-v2023)", ct_openb_recognise, NULL, ct_openb_read, NULL },
 	{ "helios", "Helios and Lucid job log (cluster_log.csv, cluster_full_log.csv)", ct_helios_recognise, NULL,
 	  ct_helios_read, ct_helios_opts },
