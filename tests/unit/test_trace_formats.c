@@ -60,8 +60,8 @@ static const struct probe probes[] = {
 	{ "itp", ITP "a,1,2,\"3\n", "t:2:7: a quote that is never closed", NULL, 0 },
 	/* Philly */
 	{ "philly", PHILLY "2017-10-09 07:01:55,66.0,1,66.0,x\n", NULL, "date_origin=1 generated_job_id=1", 1 },
-	{ "philly", PHILLY "2017-10-09T07:01:55Z,66,1,66,x\n2017-10-09 07:01:55,66,1,66,x\n", NULL,
-	  "date_origin=2 generated_job_id=2", 2 }, /* other text, no duplicate */
+	{ "philly", PHILLY "2017-10-09T07:01:55Z,66,1,66,x\n2017-10-09 07:01:55,66.0,1,66,x\n", NULL,
+	  "dropped_duplicate_row=1 date_origin=1 generated_job_id=1", 1 }, /* the same values */
 	{ "philly", PHILLY "2017-10-09 07:01:55,6,1,6,x\n2017-10-09 07:01:55,6,1,6,x\n", NULL,
 	  "dropped_duplicate_row=1 date_origin=1 generated_job_id=1", 1 },
 	{ "philly", PHILLY "2017-10-09 07:01:55,6,1,6,x\n2017-10-08 07:01:55,6,1,6,x\n", NULL,
