@@ -493,8 +493,8 @@ static void fini(void *state)
 
 #define AT(field) offsetof(struct ct_lucid, field)
 static const struct ct_opt opts[] = {
-	{ "pack", CT_OPT_BOOL, AT(pack), "true", 0, 0, NULL, NULL,
-	  "put two jobs on the same GPUs (never with sim.residents=1); false: the head blocks", 0 },
+	{ "pack", CT_OPT_ENUM, AT(pack), "on", 0, 0, "off|on", NULL,
+	  "put two jobs on the same GPUs (never with sim.residents=1); off: the head blocks", 0 },
 	{ "estimate", CT_OPT_ENUM, AT(q.estimate), "noisy", 0, 0, "true|noisy|column", NULL,
 	  "run-time estimates: the truth, with log-normal error, the trace's requested time", 0 },
 	/* R2 = 1 - k (x^4 - 2 x + 1), x = exp(sigma^2 / 2), k = 1 + 1 / cv^2 of run times:
