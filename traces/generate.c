@@ -53,6 +53,9 @@ int ct_generate(const struct ct_generator *g, const struct ct_generate_options *
 	w->report.format = "generated";
 	rc = g->generate(o, c, w, err);
 	w->report.rows_read = w->report.rows_kept = w->n;
+	ct_workload_history(w, "generate %s seed=%llu jobs=%llu days=%.12g gpus=%.12g failed=%d: %zu jobs", g->name,
+			    (unsigned long long)o->seed, (unsigned long long)o->jobs, o->days, o->gpus, o->failed,
+			    w->n);
 	if (!rc)
 		rc = ct_workload_seal(w, err);
 	ct_constants_free(c);
