@@ -6,9 +6,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { PROGRESS_ROWS = 8192 };
+enum { PROGRESS_ROWS = 8192, RESERVE_FROM = 20000 };
 static const ct_time day = 86400 * CT_SECOND;
 
 /* ---- columns */
@@ -207,6 +208,28 @@ static int next_record(struct ct_rows *r)
 	return 1;
 }
 
+/* When the jobs' array is full and large: room for as many as the rest of the file
+ * should hold, in fresh memory, as in csv_jobs.c. */
+static void reserve(struct ct_rows *r)
+{
+	struct ct_workload *w = r->w;
+	struct ct_job *jobs;
+	uint64_t done, total;
+	double want;
+
+	if (w->n < w->cap || w->n < RESERVE_FROM)
+		return;
+	ct_csv_progress(r->in, &done, &total);
+	want = (double)w->n * 1.1 * (double)total / (double)(done ? done : 1) + RESERVE_FROM;
+	if (done >= total || want > UINT32_MAX)
+		return;
+	jobs = ct_realloc_array(NULL, (size_t)want, sizeof *jobs);
+	memcpy(jobs, w->jobs, w->n * sizeof *jobs);
+	free(w->jobs);
+	w->jobs = jobs;
+	w->cap = (size_t)want;
+}
+
 int ct_rows_next(struct ct_rows *r)
 {
 	struct ct_loc at;
@@ -303,6 +326,7 @@ uint32_t ct_rows_keep(struct ct_rows *r)
 		return UINT32_MAX;
 	if (!r->job.num_gpus)
 		ct_workload_count(r->w, "cpu_only_job", "no GPU, only CPU", 1, 0);
+	reserve(r);
 	job = ct_workload_add(r->w, &r->job);
 	carry_extras(r, job);
 	return job;
@@ -478,7 +502,7 @@ static int read_time(struct ct_rows *r, size_t column, ct_time *out)
 
 	if (is_missing(r, column))
 		return -1;
-	rc = parse_millionths(f, out);
+	rc = f->n >= 19 && f->s[4] == '-' ? -1 : parse_millionths(f, out);
 	if (rc == -1 && !parse_date(f->s, f->n, out)) {
 		r->dates = 1;
 		return 0;
