@@ -45,7 +45,7 @@ run "artifact" --policy lucid --set sim.compat=lucid-artifact --set policy.profi
 	--set contention.pairs="$work/pairs.csv" --csv "$work/late"; status 0
 ends "artifact" late "a,127 b,111*"
 run "artifact, one key given" --policy lucid --set sim.compat=lucid-artifact --set policy.profile=off \
-	--set policy.pack=false --csv "$work/alone"; status 0
+	--set policy.pack=off --csv "$work/alone"; status 0
 ends "artifact, one key given" alone "a,101 b,152*"
 # Tiresias: both start at passes, 0 and 120 (a ends, seen, at 101)
 run "artifact's Tiresias" --policy las --set sim.compat=lucid-artifact --csv "$work/las"; status 0
