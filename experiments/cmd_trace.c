@@ -448,8 +448,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_trace = {
 	.name = "trace",
-	.usage = "info FILE | import FILE --out FILE | slice | sample | scale | mix | generate | transitions | columns "
-		 "| formats",
+	.usage = "info|import|slice|sample|scale|mix|generate|transitions|columns|formats ...",
 	.summary = "look at a trace, convert it, or make one from others",
 	.flags = flags,
 	.examples = "  cotenant trace info jobs.csv.gz --cluster 32x8\n"
