@@ -179,7 +179,7 @@ bench: ## speed: ratios and CPU seconds, as published in the README
 bench-build: $(PROGRAM) $(BENCH)
 everything: $(PROGRAM) $(PLUG) $(TEST) $(REPLAY) $(BENCH)
 format: ## clang-format, in place
-	clang-format -i $(wildcard $(SOURCES) $(FOLDERS:%=%/*.h) $(FOLDERS:%=%/*/*.h) tests/*/*.h tests/house/*.c)
+	@clang-format -i $(wildcard $(SOURCES) $(FOLDERS:%=%/*.h) $(FOLDERS:%=%/*/*.h) tests/*/*.h tests/house/*.c)
 tidy: ## cppcheck, when it is there
 	@bash tests/house/tidy.sh
 

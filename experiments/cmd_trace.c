@@ -448,13 +448,14 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_trace = {
 	.name = "trace",
-	.usage = "info|import|slice|sample|scale|mix|generate|transitions|columns|formats ...",
+	.usage = "info FILE | import FILE --out FILE | VERB [OPTION]...",
 	.summary = "look at a trace, convert it, or make one from others",
 	.flags = flags,
-	.examples = "  cotenant trace info jobs.csv.gz --cluster 32x8\n"
-		    "  cotenant trace info jobs.csv --set trace.columns.submit_time=submit_s --json\n"
-		    "  cotenant trace import jobs.csv --out jobs.h5 --on-bad-row=drop\n"
-		    "  cotenant trace mix --help     also slice, sample, scale, generate: each has its own help\n"
-		    "  cotenant trace columns        the columns a CSV may have, and their other names",
+	.examples =
+	    "  cotenant trace info jobs.csv.gz --cluster 32x8\n"
+	    "  cotenant trace info jobs.csv --set trace.columns.submit_time=submit_s --json\n"
+	    "  cotenant trace import jobs.csv --out jobs.h5 --on-bad-row=drop\n"
+	    "  cotenant trace mix --help     also slice, sample, scale, generate, transitions: each has its help\n"
+	    "  cotenant trace columns        the columns a CSV may have; formats: what can be read",
 	.run = run,
 };

@@ -9,7 +9,7 @@
 #include "sim/csv.h"
 #include "sim/nearest.h"
 #include "sim/shown.h"
-#include "traces/pai_machines.h"
+#include "traces/machines.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -421,12 +421,12 @@ static int is_csv(const char *path)
 	return (n > 4 && strcmp(path + n - 4, ".csv") == 0) || (n > 7 && strcmp(path + n - 7, ".csv.gz") == 0);
 }
 
-/* A table of machines, one row each, as the PAI trace has it. */
+/* A table of machines, one row each, as PAI and openb publish it. */
 static int include_machines(struct ct_config *c, const char *path, struct ct_err *err)
 {
 	struct ct_cluster_spec spec;
 
-	CT_TRY(ct_pai_machines_load(path, &c->arena, &spec, err));
+	CT_TRY(ct_machines_load(path, &c->arena, &spec, err));
 	c->cluster.types = ct_calloc(spec.n, sizeof *c->cluster.types);
 	c->cluster.n_types = spec.n;
 	c->cluster.list_at = (struct ct_loc){ .file = path };

@@ -38,7 +38,8 @@ static const struct ct_opt trace_opts[] = {
 };
 static const struct ct_opt cluster_opts[] = {
 	{ "file", CT_OPT_TEXT, AT(cluster.file), "", 0, 0, NULL, NULL,
-	  "YAML file with the other keys of this section, or a machine table (pai_machine_spec.csv)", PATH },
+	  "YAML file with the other keys of this section, or a machine table (pai_machine_spec, openb_node_list)",
+	  PATH },
 	{ "nodes", CT_OPT_INT, AT(cluster.nodes), "0", 0, CT_MAX_GPUS, NULL, NULL, "number of nodes, all alike", 0 },
 	{ "gpus_per_node", CT_OPT_INT, AT(cluster.gpus_per_node), "8", 0, CT_MAX_GPUS_PER_NODE, NULL, NULL,
 	  "GPUs of each", 0 },
