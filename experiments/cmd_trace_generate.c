@@ -20,7 +20,7 @@ static const struct ct_flag flags[] = {
 	{ "days", DAYS, "D", "span of their arrivals, from a Monday 00:00 on" },
 	{ "gpus", GPUS, "N", "scale the arrival rate to a cluster of so many GPUs" },
 	{ "seed", SEED, "N", "of all random draws (1)" },
-	{ "out", OUT, "FILE", "canonical trace to write, .h5 or .csv" },
+	{ "out", OUT, "FILE", "canonical trace to write, .h5, .csv or .swf" },
 	{ "assign", ASSIGN, "FILE", "give jobs workload names by these weights, e.g. data:traces/data/assign.csv" },
 	{ "share", SHARE, "X", "mixed: share of jobs from the first trace" },
 	{ "failed", FAILED, NULL, "also jobs that fail, as in the trace (state 'Failed')" },
@@ -170,18 +170,6 @@ static int check(const struct request *r, const struct ct_workload *w, struct ct
 
 /* ---- generating */
 
-static int ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n > k && strcmp(s + n - k, end) == 0;
-}
-
-static int write_trace(const struct ct_workload *w, const char *path, struct ct_err *err)
-{
-	return ends_with(path, ".csv") ? ct_trace_write_csv(w, path, err) : ct_trace_write_h5(w, path, err);
-}
-
 static int find_constants(struct request *r, struct ct_arena *arena, struct ct_err *err)
 {
 	char name[256];
@@ -230,7 +218,7 @@ static int generate(struct request *r, struct ct_arena *arena, struct ct_err *er
 	if (!rc)
 		say(w);
 	if (!rc && r->out)
-		rc = write_trace(w, r->out, err);
+		rc = ct_trace_write(w, r->out, err);
 	if (!rc && r->check)
 		rc = check(r, w, err);
 	ct_workload_free(w);
@@ -262,8 +250,8 @@ static int act(const struct ct_command *self, struct request *r, int argc, char 
 		return unknown_kind(self, argv[0]);
 	if (!r->out && !r->check)
 		return ct_misuse(self, "nothing to do: give --out FILE, --check, or both");
-	if (r->out && !ends_with(r->out, ".csv") && !ends_with(r->out, ".h5") && !ends_with(r->out, ".hdf5"))
-		return ct_misuse(self, "--out wants a name that ends in .h5 or .csv, got '%.200s'", r->out);
+	if (r->out && !ct_trace_can_write(r->out))
+		return ct_misuse(self, "--out wants a name that ends in .h5, .csv or .swf, got '%.200s'", r->out);
 	if (!r->o.jobs && !(r->o.days > 0))
 		return ct_misuse(self, "how much: give --jobs N, --days D, or both");
 	generate(r, &arena, &err);

@@ -9,6 +9,7 @@
 #include "sim/csv.h"
 #include "sim/nearest.h"
 #include "sim/shown.h"
+#include "traces/machines.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -413,6 +414,37 @@ static void forget_cluster(struct ct_config *c)
 	ct_opt_defaults(ct_config_section("cluster")->opts, c, &c->arena);
 }
 
+static int is_csv(const char *path)
+{
+	size_t n = strlen(path);
+
+	return (n > 4 && strcmp(path + n - 4, ".csv") == 0) || (n > 7 && strcmp(path + n - 7, ".csv.gz") == 0);
+}
+
+/* A table of machines, one row each, as PAI and openb publish it. */
+static int include_machines(struct ct_config *c, const char *path, struct ct_err *err)
+{
+	struct ct_cluster_spec spec;
+
+	CT_TRY(ct_machines_load(path, &c->arena, &spec, err));
+	c->cluster.types = ct_calloc(spec.n, sizeof *c->cluster.types);
+	c->cluster.n_types = spec.n;
+	c->cluster.list_at = (struct ct_loc){ .file = path };
+	for (size_t i = 0; i < spec.n; i++) {
+		const struct ct_node_spec *n = &spec.nodes[i];
+
+		c->cluster.types[i] = (struct ct_config_nodes){ .name = n->name,
+								.gpu_type = n->gpu_type,
+								.count = n->count,
+								.gpus = n->gpus,
+								.mem_mib = n->mem_mib,
+								.gpu_speed = n->gpu_speed,
+								.cpus = n->cpu_milli / 1000.0,
+								.at = c->cluster.list_at };
+	}
+	return 0;
+}
+
 /* cluster.file: what was said about the cluster before is replaced by the file. */
 static int include_cluster(struct ct_config *c, struct ct_err *err)
 {
@@ -426,6 +458,8 @@ static int include_cluster(struct ct_config *c, struct ct_err *err)
 		return 0;
 	forget_cluster(c);
 	c->cluster.file = path;
+	if (is_csv(path))
+		return include_machines(c, path, err);
 	ct_yaml_load(path, &c->arena, &root, err);
 	if (!root)
 		return (int)err->code;

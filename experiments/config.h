@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* config.h - the configuration of one run: defaults < YAML file < command line.
  *
- *	trace:        file format on_bad_row load shift_to_zero columns options
+ *	trace:        file format on_bad_row assign load shift_to_zero columns options
  *	cluster:      file, then nodes gpus_per_node gpu_type ... or a list node_types
  *	policy:       name and the options of that policy
  *	sim:          seed until warmup censor attain_floor residents ...
@@ -53,7 +53,7 @@ struct ct_config_setting {
 struct ct_config {
 	struct ct_arena arena; /* owns all texts and lists below */
 	struct {
-		const char *file, *format;
+		const char *file, *format, *assign;
 		int on_bad_row; /* enum ct_bad_row */
 		double load;    /* offered load to stretch submissions to; 0 = as they are */
 		int shift_to_zero;

@@ -28,6 +28,8 @@ static const struct ct_opt trace_opts[] = {
 	  "name of the reader, auto = from the content (`cotenant trace formats`)", WHERE },
 	{ "on_bad_row", CT_OPT_ENUM, AT(trace.on_bad_row), "refuse", 0, 0, "refuse|drop", NULL,
 	  "a row that cannot be a job: refuse the file, or drop and count the row", WHERE },
+	{ "assign", CT_OPT_TEXT, AT(trace.assign), "", 0, 0, NULL, NULL,
+	  "weights of workload names for jobs that name none, e.g. data:traces/data/assign.csv; seed: sim.seed", PATH },
 	{ "load", CT_OPT_DOUBLE, AT(trace.load), "0", 0, 1000, NULL, NULL,
 	  "stretch submission times to this offered load, 0 = as they are", WHERE },
 	{ "shift_to_zero", CT_OPT_BOOL, AT(trace.shift_to_zero), "false", 0, 0, NULL, NULL,
@@ -35,7 +37,8 @@ static const struct ct_opt trace_opts[] = {
 	{ 0 },
 };
 static const struct ct_opt cluster_opts[] = {
-	{ "file", CT_OPT_TEXT, AT(cluster.file), "", 0, 0, NULL, NULL, "YAML file with the other keys of this section",
+	{ "file", CT_OPT_TEXT, AT(cluster.file), "", 0, 0, NULL, NULL,
+	  "YAML file with the other keys of this section, or a machine table (pai_machine_spec, openb_node_list)",
 	  PATH },
 	{ "nodes", CT_OPT_INT, AT(cluster.nodes), "0", 0, CT_MAX_GPUS, NULL, NULL, "number of nodes, all alike", 0 },
 	{ "gpus_per_node", CT_OPT_INT, AT(cluster.gpus_per_node), "8", 0, CT_MAX_GPUS_PER_NODE, NULL, NULL,

@@ -5,6 +5,7 @@
 #include "experiments/command.h"
 #include "experiments/data_path.h"
 #include "experiments/version.h"
+#include "traces/assign.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,6 +38,20 @@ static int stretch(struct ct_setup *s, const struct ct_config *c, struct ct_err 
 	return 0;
 }
 
+static int assign(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	struct ct_workload *named;
+	const char *path;
+
+	if (!c->trace.assign)
+		return 0;
+	CT_TRY(ct_data_path(c->trace.assign, &s->arena, &path, err));
+	CT_TRY(ct_trace_assign(s->work, path, (uint64_t)c->sim.seed, &named, err));
+	ct_workload_free(s->work);
+	s->work = named;
+	return 0;
+}
+
 int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(void *ctx, uint64_t done, uint64_t total),
 		   void *ctx, struct ct_err *err)
 {
@@ -58,6 +73,7 @@ int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(voi
 	CT_TRY(ct_data_path(c->trace.file, &s->arena, &path, err));
 	CT_TRY(ct_trace_read(path, &o, &s->work, err));
 	s->load_read = gpus > 0 ? ct_workload_offered_load(s->work, gpus) : (double)NAN;
+	CT_TRY(assign(s, c, err));
 	CT_TRY(stretch(s, c, err));
 	s->read_s = ct_wall_s() - start;
 	return 0;

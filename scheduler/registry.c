@@ -43,7 +43,7 @@ const struct ct_policy *ct_policy_find(const char *name)
 
 /* ---- is a loaded policy complete? */
 
-static size_t value_size(enum ct_opt_type type)
+size_t ct_opt_value_size(enum ct_opt_type type)
 {
 	switch (type) {
 	case CT_OPT_BOOL:
@@ -83,7 +83,7 @@ static const char *choices_defect(const char *choices, const char *def)
 
 static const char *option_defect(const struct ct_opt *o, size_t state_size)
 {
-	size_t size = value_size(o->type);
+	size_t size = ct_opt_value_size(o->type);
 
 	if (!size)
 		return "a type that this program does not know";

@@ -148,20 +148,20 @@ static uint32_t draw(const struct rows *r, const struct ct_job *j, const char *k
 
 /* ---- the copy */
 
-static const char *copied(struct ct_workload *to, const char *s)
+static const char *base_name(const char *path)
 {
-	return s ? ct_workload_text(to, s, strlen(s)) : NULL;
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 static void copy_extras(const struct ct_workload *w, struct ct_workload *to)
 {
 	for (size_t c = 0; c < w->n_columns; c++) {
-		size_t k = ct_workload_column(to, w->columns[c].name);
-
 		for (uint32_t i = 0; i < w->n; i++) {
 			const char *s = ct_strings_text(&w->strings, w->columns[c].value[i]);
 
-			ct_workload_set_extra(to, k, i, s, strlen(s));
+			ct_workload_set_extra(to, c, i, s, strlen(s));
 		}
 	}
 }
@@ -189,7 +189,7 @@ static void copy_jobs(const struct ct_workload *w, struct rows *r, uint64_t seed
 			given += j.model != 0;
 			left += !j.model;
 		}
-		j.id = copied(to, j.id);
+		j.id = ct_workload_text(to, j.id, strlen(j.id));
 		ct_workload_add(to, &j);
 	}
 	copy_extras(w, to);
@@ -203,17 +203,12 @@ int ct_trace_assign(const struct ct_workload *w, const char *path, uint64_t seed
 		    struct ct_err *err)
 {
 	struct rows r = { .n = 0 };
-	struct ct_workload *to = ct_workload_new();
+	struct ct_workload *to = ct_workload_like(w);
 	int rc = load(path, &r, err);
 
 	if (!rc) {
-		to->report = w->report;
-		to->report.source = copied(to, w->report.source);
-		to->report.format = copied(to, w->report.format);
-		to->report.origin = copied(to, w->report.origin);
-		for (size_t i = 1; i < w->strings.n; i++) /* in order, so the numbers stay */
-			ct_strings_add(&to->strings, w->strings.text[i], strlen(w->strings.text[i]));
 		copy_jobs(w, &r, seed, to);
+		ct_workload_history(to, "assign '%.200s' seed=%llu", base_name(path), (unsigned long long)seed);
 		rc = ct_workload_seal(to, err);
 	}
 	free(r.v);

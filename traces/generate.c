@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "traces/generate.h"
 
+#include "traces/generate_genai.h"
 #include "traces/generate_pai.h"
 
 #include <math.h>
@@ -10,6 +11,8 @@
 static const struct ct_generator generators[] = {
 	{ "pai", "training and inference like Alibaba's PAI trace of 2020", "traces/data/pai.csv", NULL,
 	  ct_generate_pai, ct_generate_pai_check },
+	{ "genai", "requests for inference like Alibaba's GenAI serving trace", "traces/data/genai.csv", NULL,
+	  ct_generate_genai, ct_generate_genai_check },
 };
 enum { GENERATORS = sizeof generators / sizeof *generators };
 
@@ -53,6 +56,9 @@ int ct_generate(const struct ct_generator *g, const struct ct_generate_options *
 	w->report.format = "generated";
 	rc = g->generate(o, c, w, err);
 	w->report.rows_read = w->report.rows_kept = w->n;
+	ct_workload_history(w, "generate %s seed=%llu jobs=%llu days=%.12g gpus=%.12g failed=%d: %zu jobs", g->name,
+			    (unsigned long long)o->seed, (unsigned long long)o->jobs, o->days, o->gpus, o->failed,
+			    w->n);
 	if (!rc)
 		rc = ct_workload_seal(w, err);
 	ct_constants_free(c);

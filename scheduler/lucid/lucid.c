@@ -258,7 +258,8 @@ static int packing_pass(struct ct_lucid *l, const struct ct_view *v, struct ct_p
 	}
 	/* All jobs have been compared with the hosts the pass began with. */
 	mine->n_hosts -= old_hosts;
-	memmove(mine->host, mine->host + old_hosts, mine->n_hosts * sizeof *mine->host);
+	if (mine->n_hosts)
+		memmove(mine->host, mine->host + old_hosts, mine->n_hosts * sizeof *mine->host);
 	prune_hosts(l, partition);
 	part->freed = part->fresh = 0;
 	return 0;
@@ -492,8 +493,8 @@ static void fini(void *state)
 
 #define AT(field) offsetof(struct ct_lucid, field)
 static const struct ct_opt opts[] = {
-	{ "pack", CT_OPT_BOOL, AT(pack), "true", 0, 0, NULL, NULL,
-	  "put two jobs on the same GPUs (never with sim.residents=1); false: the head blocks", 0 },
+	{ "pack", CT_OPT_ENUM, AT(pack), "on", 0, 0, "off|on", NULL,
+	  "put two jobs on the same GPUs (never with sim.residents=1); off: the head blocks", 0 },
 	{ "estimate", CT_OPT_ENUM, AT(q.estimate), "noisy", 0, 0, "true|noisy|column", NULL,
 	  "run-time estimates: the truth, with log-normal error, the trace's requested time", 0 },
 	/* R2 = 1 - k (x^4 - 2 x + 1), x = exp(sigma^2 / 2), k = 1 + 1 / cv^2 of run times:
@@ -518,7 +519,7 @@ static const struct ct_opt opts[] = {
 	{ "profile", CT_OPT_ENUM, AT(profile), "serial", 0, 0, "off|serial|parallel", NULL,
 	  "new jobs run in the profiler first; parallel: they wait in the queue meanwhile", 0 },
 	{ "profiler_nodes", CT_OPT_INT, AT(profiler_nodes), "-1", -1, 1e6, NULL, "nodes",
-	  "its nodes, the last ones of the largest partition; -1 = 1, or 0 where that has one", 0 },
+	  "its nodes, the last of the largest partition; -1: 2 in 135, at least 1, as the authors have it", 0 },
 	{ "profiler", CT_OPT_TEXT, AT(profiler), "", 0, 0, NULL, NULL,
 	  "takes the profiler's nodes from the head of this partition instead", 0 },
 	{ "profile_time", CT_OPT_SECONDS, AT(profile_time), "200", 1e-6, 1e9, NULL, "s", "longest profile run", 0 },
