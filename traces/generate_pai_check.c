@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How far a workload is from the recipe, read off the workload alone: its jobs and
- * the columns task_name, inst_num, plan_gpu, gpu_util, workload. Limits: what the
+ * the columns task_name, instances, plan_gpu, gpu_util, tag. Limits: what the
  * layout of generate_pai.c promises, and 1.63 / sqrt(n) (the KS distance that chance
  * exceeds once in a hundred) where jobs draw independently. */
 #include "sim/memory.h"
@@ -97,8 +97,8 @@ static struct row row_of(const struct check *k, size_t i, const struct ct_extra_
 
 static int read_rows(struct check *k)
 {
-	const struct ct_extra_column *c[5] = { column(k, "task_name"), column(k, "inst_num"), column(k, "plan_gpu"),
-					       column(k, "gpu_util"), column(k, "workload") };
+	const struct ct_extra_column *c[5] = { column(k, "task_name"), column(k, "instances"), column(k, "plan_gpu"),
+					       column(k, "gpu_util"), column(k, "tag") };
 
 	if (k->err->code)
 		return (int)k->err->code;

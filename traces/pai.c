@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- fingerprints */
 
@@ -45,13 +46,28 @@ static uint64_t print_of(struct ct_csv_field f)
 	return fingerprint(0, f.s, f.n);
 }
 
+/* Zeroed. The tables are hit at random, and most of the time of a large trace is
+ * misses in them: huge pages, where the system gives them, halve it. */
+static void *new_table(size_t n, size_t size)
+{
+	enum { HUGE_PAGE = 1 << 21 };
+	char *p = ct_calloc(n, size);
+
+	if (n * size >= 4 * HUGE_PAGE) {
+		uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+
+		madvise((char *)from, (n * size - (from - (uintptr_t)p)) & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
+	}
+	return p;
+}
+
 static void map_grow(struct ct_pai_map *m)
 {
 	size_t n = m->slot ? 2 * (m->mask + 1) : 1024;
 	struct ct_pai_map_slot *old = m->slot;
 	size_t old_n = old ? m->mask + 1 : 0;
 
-	m->slot = ct_calloc(n, sizeof *m->slot);
+	m->slot = new_table(n, sizeof *m->slot);
 	m->mask = n - 1;
 	for (size_t i = 0; i < old_n; i++) {
 		size_t at = old[i].key & m->mask;
@@ -94,13 +110,40 @@ static uint32_t map_find(const struct ct_pai_map *m, uint64_t key)
 	return UINT32_MAX;
 }
 
+/* Is the key new? It is in the set from now on. */
+static int set_add(struct ct_pai_set *m, uint64_t key)
+{
+	size_t at;
+
+	if (!m->slot || m->used + m->used / 3 > m->mask) {
+		size_t n = m->slot ? 2 * (m->mask + 1) : 1024, old_n = m->slot ? m->mask + 1 : 0;
+		uint64_t *old = m->slot;
+
+		m->slot = new_table(n, sizeof *m->slot);
+		m->mask = n - 1;
+		for (size_t i = 0; i < old_n; i++) {
+			for (at = old[i] & m->mask; old[i] && m->slot[at]; at = (at + 1) & m->mask)
+				;
+			if (old[i])
+				m->slot[at] = old[i];
+		}
+		free(old);
+	}
+	for (at = key & m->mask; m->slot[at]; at = (at + 1) & m->mask)
+		if (m->slot[at] == key)
+			return 0;
+	m->slot[at] = key;
+	m->used++;
+	return 1;
+}
+
 static void runs_grow(struct ct_pai_runs *m)
 {
 	size_t n = m->slot ? 2 * (m->mask + 1) : 1024;
 	struct ct_pai_run *old = m->slot;
 	size_t old_n = old ? m->mask + 1 : 0;
 
-	m->slot = ct_calloc(n, sizeof *m->slot);
+	m->slot = new_table(n, sizeof *m->slot);
 	m->mask = n - 1;
 	for (size_t i = 0; i < old_n; i++) {
 		size_t at = old[i].key & m->mask;
@@ -392,7 +435,7 @@ static void instance_row(struct ct_pai *p, struct ct_pai_rows *r)
 	check_order(p, start, &end);
 	t->rows[s]++;
 	if (!p->have[CT_PAI_TASK] && inst.n)
-		map_claim(&p->instance, fingerprint(task, inst.s, inst.n), 0, &is_new);
+		is_new = set_add(&p->instance, fingerprint(task, inst.s, inst.n));
 	t->distinct += is_new != 0;
 	if (start >= 0 && (t->first_start < 0 || start < t->first_start))
 		t->first_start = start;
