@@ -350,6 +350,24 @@ static int has_configs(const struct row *r, size_t n)
 	return 0;
 }
 
+/* The published share is of the whole trace; in a smaller one the largest groups are
+ * smaller, and the zeta law itself says how many jobs are left in groups of 5. */
+static void check_often(struct check *k, double got)
+{
+	double limit = floor(fmax(1, k->m.group_limit * fmin(1, (double)k->n / k->m.trace_jobs))), all = 0, few = 0;
+
+	for (double size = 1; size <= limit; size++) {
+		all += pow(size, 1 - k->m.group_exponent);
+		few += size < 5 ? pow(size, 1 - k->m.group_exponent) : 0;
+	}
+	if (limit >= k->m.group_limit / 2)
+		put_absolute(k, "jobs in groups of 5 or more", ct_constant(k->c, "jobs_in_groups_of_5", k->err), got,
+			     .03);
+	else
+		put_absolute(k, "jobs in groups of 5 or more, at this scale", 1 - few / all, got,
+			     .02 + chance((double)k->n / 10));
+}
+
 /* Sorts the rows by group. */
 static void check_groups(struct check *k)
 {
@@ -375,9 +393,7 @@ static void check_groups(struct check *k)
 			within += pow(log(k->row[i + q].run_s) - mean, 2);
 		pairs += (double)n - 1;
 	}
-	if (k->m.group_limit * (double)k->n / k->m.trace_jobs >= 400)
-		put_absolute(k, "jobs in groups of 5 or more", ct_constant(k->c, "jobs_in_groups_of_5", k->err),
-			     often / (double)k->n, .03);
+	check_often(k, often / (double)k->n);
 	if (groups > 200)
 		put_absolute(k, "groups of 5 or more with several plan_gpu", k->m.multi_config_groups, configs / groups,
 			     .01 + chance(groups));

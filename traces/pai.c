@@ -46,18 +46,24 @@ static uint64_t print_of(struct ct_csv_field f)
 	return fingerprint(0, f.s, f.n);
 }
 
-/* Zeroed. The tables are hit at random, and most of the time of a large trace is
- * misses in them: huge pages, where the system gives them, halve it. */
-static void *new_table(size_t n, size_t size)
+/* The tables are hit at random, and most of the time of a large trace is misses in
+ * them: fewer with huge pages, where the system gives them. */
+static void advise(void *p, size_t bytes)
 {
 	enum { HUGE_PAGE = 1 << 21 };
-	char *p = ct_calloc(n, size);
 
-	if (n * size >= 4 * HUGE_PAGE) {
+	if (bytes >= 4 * HUGE_PAGE) {
 		uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
 
-		madvise((char *)from, (n * size - (from - (uintptr_t)p)) & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
+		madvise((char *)from, (bytes - (from - (uintptr_t)p)) & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
 	}
+}
+
+static void *new_table(size_t n, size_t size)
+{
+	void *p = ct_calloc(n, size);
+
+	advise(p, n * size);
 	return p;
 }
 
@@ -204,7 +210,10 @@ static uint32_t job_named(struct ct_pai *p, struct ct_csv_field f, int may_add, 
 	job = map_claim(&p->job_of_name, key, (uint32_t)p->n_jobs, is_new);
 	if (!*is_new)
 		return job;
-	CT_GROW(p->jobs, p->cap_jobs, p->n_jobs + 1);
+	if (p->n_jobs == p->cap_jobs) {
+		CT_GROW(p->jobs, p->cap_jobs, p->n_jobs + 1);
+		advise(p->jobs, p->cap_jobs * sizeof *p->jobs);
+	}
 	p->jobs[p->n_jobs++] = (struct ct_pai_job){
 		.name = ct_workload_text(p->w, f.s, f.n), .status = CT_PAI_NO_STATUS, .start = -1, .end = -1
 	};
@@ -222,7 +231,10 @@ static uint32_t task_named(struct ct_pai *p, uint32_t job, uint32_t name, int ma
 			return t - 1;
 	if (!may_add)
 		return UINT32_MAX;
-	CT_GROW(p->tasks, p->cap_tasks, p->n_tasks + 1);
+	if (p->n_tasks == p->cap_tasks) {
+		CT_GROW(p->tasks, p->cap_tasks, p->n_tasks + 1);
+		advise(p->tasks, p->cap_tasks * sizeof *p->tasks);
+	}
 	p->tasks[p->n_tasks++] = (struct ct_pai_task){ .name = name,
 						       .status = CT_PAI_NO_STATUS,
 						       .start = -1,
@@ -493,7 +505,7 @@ static int read_table(struct ct_pai *p, const struct ct_source *s, size_t member
 			rc = ct_err_at(p->err, CT_ETRACE, NULL, "more than %u jobs or tasks", UINT32_MAX / 2);
 	}
 	ct_csv_close(r.in);
-	return rc;
+	return p->err->code && rc ? (int)p->err->code : rc; /* the first error, also when a later one ended it */
 }
 
 /* Which member is which table. */
