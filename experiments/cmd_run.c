@@ -129,13 +129,18 @@ static int conclude(const struct ct_program *p, const struct request *q, struct 
 	struct ct_account account;
 	int rc;
 
-	ct_result_from_world(&r, w);
+	if (c->output.file || c->output.csv)
+		ct_result_from_world(&r, w);
+	else
+		ct_result_summarise(&r, w);
 	r.partial = ct_world_stopped(w);
 	ct_setup_describe(s, c, &r);
 	if (c->output.perf)
 		add_perf(&r, p, s, perf);
 	ct_setup_print_rejected(w, "cotenant: warning: rejected", stderr);
 	ct_world_account(w, &account);
+	if (account.left && !r.partial && c->sim.until == 0)
+		ct_setup_print_starved(w, account.left, stderr);
 	rc = write_outputs(&r, c, &account, q->json, err);
 	ct_result_fini(&r);
 	return rc;
@@ -165,6 +170,7 @@ static int simulate(const struct ct_program *p, const struct request *q, struct 
 		.world = s->spec,
 		.policy = c->policy.policy,
 		.policy_state = c->policy.state,
+		.period_us = c->sim.period,
 		.interrupt = p->interrupted,
 		.progress = on_run,
 		.progress_ctx = &bar,

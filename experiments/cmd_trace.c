@@ -359,8 +359,8 @@ static int configured(const struct ct_overrides *o, const char *file, int import
 
 static int unknown_action(const struct ct_command *self, const char *word)
 {
-	static const char *const words[] = { "info", "import",   "slice",   "sample", "scale",
-					     "mix",  "generate", "columns", "formats" };
+	static const char *const words[] = { "info", "import",   "slice",       "sample",  "scale",
+					     "mix",  "generate", "transitions", "columns", "formats" };
 	struct ct_nearest near;
 	const char *best;
 
@@ -368,9 +368,10 @@ static int unknown_action(const struct ct_command *self, const char *word)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		ct_nearest_offer(&near, words[i]);
 	best = ct_nearest_word(&near);
-	return ct_misuse(self,
-			 "'%.60s' is none of info, import, slice, sample, scale, mix, generate, columns, formats%s%s%s",
-			 word, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+	return ct_misuse(
+	    self,
+	    "'%.60s' is none of info, import, slice, sample, scale, mix, generate, transitions, columns, formats%s%s%s",
+	    word, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
 static const char *out_of(const struct ct_overrides *o)
@@ -410,8 +411,9 @@ static int act(const struct ct_command *self, const struct ct_overrides *o, int 
 }
 
 /* Actions with flags of their own. */
-static const struct ct_command *const actions[] = { &ct_cmd_trace_slice, &ct_cmd_trace_sample, &ct_cmd_trace_scale,
-						    &ct_cmd_trace_mix, &ct_cmd_trace_generate };
+static const struct ct_command *const actions[] = { &ct_cmd_trace_slice,    &ct_cmd_trace_sample,
+						    &ct_cmd_trace_scale,    &ct_cmd_trace_mix,
+						    &ct_cmd_trace_generate, &ct_cmd_trace_transitions };
 
 static const struct ct_command *action_of(const char *word)
 {
@@ -446,13 +448,14 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_trace = {
 	.name = "trace",
-	.usage = "info FILE | import FILE --out FILE | slice | sample | scale | mix | generate | columns | formats",
+	.usage = "info FILE | import FILE --out FILE | VERB [OPTION]...",
 	.summary = "look at a trace, convert it, or make one from others",
 	.flags = flags,
-	.examples = "  cotenant trace info jobs.csv.gz --cluster 32x8\n"
-		    "  cotenant trace info jobs.csv --set trace.columns.submit_time=submit_s --json\n"
-		    "  cotenant trace import jobs.csv --out jobs.h5 --on-bad-row=drop\n"
-		    "  cotenant trace mix --help     also slice, sample, scale, generate: each has its own help\n"
-		    "  cotenant trace columns        the columns a CSV may have, and their other names",
+	.examples =
+	    "  cotenant trace info jobs.csv.gz --cluster 32x8\n"
+	    "  cotenant trace info jobs.csv --set trace.columns.submit_time=submit_s --json\n"
+	    "  cotenant trace import jobs.csv --out jobs.h5 --on-bad-row=drop\n"
+	    "  cotenant trace mix --help     also slice, sample, scale, generate, transitions: each has its help\n"
+	    "  cotenant trace columns        the columns a CSV may have; formats: what can be read",
 	.run = run,
 };

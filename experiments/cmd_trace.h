@@ -7,6 +7,6 @@
 #include "experiments/command.h"
 
 extern const struct ct_command ct_cmd_trace_slice, ct_cmd_trace_sample, ct_cmd_trace_scale, ct_cmd_trace_mix,
-    ct_cmd_trace_generate;
+    ct_cmd_trace_generate, ct_cmd_trace_transitions;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/config.h"
 
+#include "experiments/compat.h"
 #include "experiments/config_table.h"
 #include "experiments/option.h"
 #include "experiments/yaml.h"
@@ -8,7 +9,7 @@
 #include "sim/csv.h"
 #include "sim/nearest.h"
 #include "sim/shown.h"
-#include "traces/pai_machines.h"
+#include "traces/machines.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -420,12 +421,12 @@ static int is_csv(const char *path)
 	return (n > 4 && strcmp(path + n - 4, ".csv") == 0) || (n > 7 && strcmp(path + n - 7, ".csv.gz") == 0);
 }
 
-/* A table of machines, one row each, as the PAI trace has it. */
+/* A table of machines, one row each, as PAI and openb publish it. */
 static int include_machines(struct ct_config *c, const char *path, struct ct_err *err)
 {
 	struct ct_cluster_spec spec;
 
-	CT_TRY(ct_pai_machines_load(path, &c->arena, &spec, err));
+	CT_TRY(ct_machines_load(path, &c->arena, &spec, err));
 	c->cluster.types = ct_calloc(spec.n, sizeof *c->cluster.types);
 	c->cluster.n_types = spec.n;
 	c->cluster.list_at = (struct ct_loc){ .file = path };
@@ -614,6 +615,33 @@ static int with_place(struct ct_err *err, const struct ct_err *inner, const stru
 	return ct_err_add(err, inner->code, at->file ? at : NULL, "%s", inner->text);
 }
 
+/* The defaults of sim.compat: of the policy's options, which settings then override,
+ * and of other sections where the key holds its own default. */
+static int apply_compat(struct ct_config *c, const struct ct_policy *p, struct ct_err *err)
+{
+	enum ct_compat set = (enum ct_compat)c->sim.compat;
+	const struct ct_compat_default *d;
+
+	if (!ct_compat_has(set, p->name))
+		return ct_err_add(err, CT_ECONFIG, NULL, "'sim.compat' knows nothing about policy '%s'", p->name);
+	for (size_t i = 0; (d = ct_compat_at(i)); i++) {
+		const struct ct_config_section *section = ct_config_section(d->section);
+		int own = strcmp(d->section, "policy") == 0;
+		const struct ct_opt *o = ct_opt_find(own ? p->opts : section->opts, d->key);
+		void *base = own ? c->policy.state : (void *)c;
+		const struct ct_opt_place place = { d->key, NULL, NULL, CT_ECONFIG, &c->arena, err };
+
+		if (!ct_compat_applies(d, set) || strcmp(d->policy, p->name) != 0)
+			continue;
+		if (!o)
+			return ct_err_add(err, CT_ECONFIG, NULL, "'sim.compat' wants '%s.%s', which policy '%s' lacks",
+					  d->section, d->key, p->name);
+		if (own || strcmp(ct_opt_text(o, base, &c->arena), o->def) == 0)
+			CT_TRY(ct_opt_set(&place, o, base, d->text));
+	}
+	return 0;
+}
+
 static int finish_policy(struct ct_config *c, struct ct_err *err)
 {
 	const struct ct_policy *p;
@@ -626,6 +654,7 @@ static int finish_policy(struct ct_config *c, struct ct_err *err)
 	c->policy.policy = p;
 	c->policy.state = ct_arena_alloc(&c->arena, p->state_size ? p->state_size : 1, _Alignof(max_align_t));
 	ct_opt_defaults(p->opts, c->policy.state, &c->arena);
+	CT_TRY(apply_compat(c, p, err));
 	for (size_t i = 0; i < c->policy.n_settings; i++) {
 		const struct ct_config_setting *s = &c->policy.settings[i];
 		const struct ct_opt *o = ct_opt_find(p->opts, s->key);

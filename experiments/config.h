@@ -85,7 +85,9 @@ struct ct_config {
 	struct {
 		int64_t seed, residents, gpu_reserve_mib;
 		ct_time warmup, until, series; /* until, series: 0 = none, automatic */
-		int censor, events;
+		ct_time period, step, preempt_loss, preempt_loss_multi;
+		int censor, events, later_keeps_rate;
+		int compat; /* enum ct_compat */
 		double attain_floor;
 	} sim;
 	struct {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gsl/gsl_errno.h>
+#include <hdf5.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,8 @@ int main(int argc, char **argv)
 	prepare_streams();
 	prepare_signals();
 	gsl_set_error_handler_off();
+	/* After a damaged file HDF5 1.10 complains at exit about handles of its own. */
+	(void)H5dont_atexit();
 	status = close_stdout(dispatch(&p, argc, argv));
 	free(p.argv);
 	return status;

@@ -169,6 +169,8 @@ int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 		.attain_floor = c->sim.attain_floor,
 		.series_us = c->sim.series,
 		.record_events = c->sim.events != 0,
+		.step = { .step_us = c->sim.step, .later_keeps_rate = c->sim.later_keeps_rate != 0 },
+		.preempt_loss_us = { c->sim.preempt_loss, c->sim.preempt_loss_multi },
 	};
 	return 0;
 }
@@ -246,6 +248,27 @@ static void describe_import(const struct ct_setup *s, struct ct_result *r)
 	}
 }
 
+/* What the cluster is made of, whatever form the configuration gave it in. */
+static const char *cluster_digest(const struct ct_setup *s, struct ct_result *r)
+{
+	const struct ct_cluster_spec *k = &s->spec.cluster;
+	char text[CT_DIGEST_TEXT];
+	struct ct_digest d;
+
+	ct_digest_init(&d);
+	for (size_t i = 0; i < k->n; i++) {
+		const struct ct_node_spec *n = &k->nodes[i];
+		const int64_t number[] = { n->count, n->gpus, n->gpu_mem_mib, n->cpu_milli, n->mem_mib };
+
+		ct_digest_i64_array(&d, number, sizeof number / sizeof *number);
+		ct_digest_f64(&d, n->gpu_speed);
+		ct_digest_text(&d, n->gpu_type);
+		ct_digest_text(&d, n->partition);
+	}
+	ct_digest_final(&d, text);
+	return ct_result_text(r, "%s", text);
+}
+
 void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_result *r)
 {
 	const char *pairs = s->pairs ? ct_pair_table_digest(s->pairs) : "";
@@ -256,6 +279,7 @@ void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_
 	ct_result_add(r, CT_RESULT_MANIFEST, "policy", ct_result_text(r, "%s", c->policy.policy->name), 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "cluster", ct_result_text(r, "%s", ct_setup_cluster_text(c, &c->arena)),
 		      0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "cluster_digest", cluster_digest(s, r), 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "trace", ct_result_text(r, "%s", base_name(s->work->report.source)), 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "trace_digest", ct_result_text(r, "%s", s->work->digest), 0);
 	if (s->pairs)
@@ -264,6 +288,28 @@ void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_
 	describe_import(s, r);
 	r->config_yaml = ct_result_text(r, "%s", ct_config_yaml(c));
 	ct_result_seal(r, ct_config_digest_text(c), digests);
+}
+
+/* ---- jobs that were never run to their end */
+
+enum { STARVED_IDS = 5 };
+
+void ct_setup_print_starved(const struct ct_world *w, uint64_t n, FILE *to)
+{
+	const struct ct_workload *work = ct_world_spec_of(w)->work;
+	unsigned shown = 0;
+
+	fprintf(to,
+		"cotenant: warning: %" PRIu64
+		" jobs are left: the policy did not start them again, and nothing was pending:",
+		n);
+	for (uint32_t i = 0; i < work->n && shown < STARVED_IDS; i++) {
+		if (ct_world_job_state(w, i) != CT_JOB_QUEUED)
+			continue;
+		fprintf(to, "%s '%s'", shown ? "," : "", work->jobs[i].id);
+		shown++;
+	}
+	fputs(n > shown ? ", ...\n" : "\n", to);
 }
 
 /* ---- jobs that can never run */

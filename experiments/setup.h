@@ -49,6 +49,8 @@ void ct_setup_print_import(const struct ct_workload *w, FILE *to);
 /* Everything a result says beside the world's own numbers, and its digest. */
 void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_result *r);
 
+/* Jobs of a drained run that are still queued: what the policy starved. */
+void ct_setup_print_starved(const struct ct_world *w, uint64_t n, FILE *to);
 /* Jobs a world rejected, by reason: one line a reason with the first ids. */
 void ct_setup_print_rejected(const struct ct_world *w, const char *head, FILE *to);
 /* Lets all jobs arrive in a world without any policy, and says which of them can

@@ -29,7 +29,11 @@ struct control {
 	struct ct_host host;
 	struct ct_plan plan;
 	struct ct_placement placement;
-	struct ct_view_job *jobs;
+	struct ct_bits queued;    /* the jobs in the queue */
+	struct ct_view_job *jobs; /* record 0 is that of every job that is not there */
+	uint32_t *job_record;     /* job -> its record */
+	uint32_t n_records, free_record;
+	size_t cap_records;
 	struct ct_view_node *nodes;
 	struct ct_view_gpu *gpus;
 	struct ct_view_group *groups;
@@ -96,6 +100,7 @@ static void mirror_node(struct control *c, uint32_t node)
 	v->free_cpu_milli = free_of(n->cpu_milli, n->used_cpu_milli);
 	v->free_mem_mib = free_of(n->mem_mib, n->used_mem_mib);
 	v->free_milli = n->free_milli;
+	v->reserved = n->reserved;
 }
 
 static void mirror_slots(struct control *c, const struct ct_slot *slots, uint32_t n)
@@ -135,6 +140,11 @@ static void mirror_pools(struct control *c)
 	}
 }
 
+static struct ct_view_job *job_of(const struct control *c, uint32_t job)
+{
+	return &c->jobs[c->job_record[job]];
+}
+
 struct list {
 	uint32_t *first, *last, *n;
 };
@@ -152,51 +162,99 @@ static struct list running_of(struct control *c)
 /* Inserts `job` before `next`; CT_NO_JOB: at the end. */
 static void list_insert(struct control *c, struct list l, uint32_t job, uint32_t next)
 {
-	uint32_t prev = next == CT_NO_JOB ? *l.last : c->jobs[next].prev;
+	uint32_t prev = next == CT_NO_JOB ? *l.last : job_of(c, next)->prev;
 
-	c->jobs[job].next = next;
-	c->jobs[job].prev = prev;
+	job_of(c, job)->next = next;
+	job_of(c, job)->prev = prev;
 	if (prev == CT_NO_JOB)
 		*l.first = job;
 	else
-		c->jobs[prev].next = job;
+		job_of(c, prev)->next = job;
 	if (next == CT_NO_JOB)
 		*l.last = job;
 	else
-		c->jobs[next].prev = job;
+		job_of(c, next)->prev = job;
 	++*l.n;
 }
 
 static void list_remove(struct control *c, struct list l, uint32_t job)
 {
-	struct ct_view_job *j = &c->jobs[job];
+	struct ct_view_job *j = job_of(c, job);
 
 	if (j->prev == CT_NO_JOB)
 		*l.first = j->next;
 	else
-		c->jobs[j->prev].next = j->next;
+		job_of(c, j->prev)->next = j->next;
 	if (j->next == CT_NO_JOB)
 		*l.last = j->prev;
 	else
-		c->jobs[j->next].prev = j->prev;
+		job_of(c, j->next)->prev = j->prev;
 	j->next = j->prev = CT_NO_JOB;
 	--*l.n;
 }
 
-/* A preempted job returns to its place by submission. It was submitted earlier
- * than most that wait, so the search begins at the head. */
-static void requeue(struct control *c, uint32_t job)
+static void enqueue(struct control *c, uint32_t job)
 {
-	uint32_t next = c->view.queue_first;
+	/* A preempted job returns to its place by submission: before the next that waits. */
+	list_insert(c, queue_of(c), job, ct_bits_next(&c->queued, job));
+	ct_bits_add(&c->queued, job);
+}
 
-	while (next != CT_NO_JOB && next < job)
-		next = c->jobs[next].next;
-	list_insert(c, queue_of(c), job, next);
+static void dequeue(struct control *c, uint32_t job)
+{
+	list_remove(c, queue_of(c), job);
+	ct_bits_remove(&c->queued, job);
+}
+
+/* A record for a job that was submitted; records of ended jobs are used again. */
+static void remember(struct control *c, uint32_t job)
+{
+	const struct ct_job *j = &c->work->jobs[job];
+	const struct ct_family *f = c->spec->world.families ? c->spec->world.families[job] : NULL;
+	uint32_t at = c->free_record, config = f ? f->default_config : 0;
+
+	if (at) {
+		c->free_record = c->jobs[at].next;
+	} else {
+		CT_GROW(c->jobs, c->cap_records, c->n_records + 1);
+		at = c->n_records++;
+		c->view.jobs = (const unsigned char *)c->jobs;
+	}
+	c->job_record[job] = at;
+	c->view.n_jobs = job + 1;
+	c->jobs[at] = (struct ct_view_job){ .submit_us = j->submit_us,
+					    .deadline_us = j->deadline_us,
+					    .num_gpus = j->num_gpus,
+					    .min_gpus = j->min_gpus,
+					    .max_gpus = j->max_gpus,
+					    .gpu_milli = j->gpu_milli,
+					    .gpu_mem_mib = f ? f->config[config].gpu_mem_mib : j->gpu_mem_mib,
+					    .cpu_milli = f ? f->config[config].cpu_milli : j->cpu_milli,
+					    .mem_mib = f ? f->config[config].mem_mib : j->mem_mib,
+					    .user = j->user,
+					    .group = j->group,
+					    .model = j->model,
+					    .partition = ct_world_job_partition(c->world, job),
+					    .gpu_type = ct_world_job_type(c->world, job),
+					    .priority = j->priority,
+					    .n_configs = f ? f->n : 1,
+					    .default_config = config,
+					    .config = config,
+					    .next = CT_NO_JOB,
+					    .prev = CT_NO_JOB,
+					    .start_us = -1 };
+}
+
+static void forget(struct control *c, uint32_t job)
+{
+	job_of(c, job)->next = c->free_record;
+	c->free_record = c->job_record[job];
+	c->job_record[job] = 0;
 }
 
 static void enter(struct control *c, uint32_t job, enum ct_view_state state)
 {
-	struct ct_view_job *j = &c->jobs[job];
+	struct ct_view_job *j = job_of(c, job);
 
 	if (j->state == CT_VIEW_RUNNING)
 		j->attained_us += c->view.now_us - j->since_us;
@@ -218,7 +276,7 @@ static enum ct_view_state holding_state(const struct control *c, uint32_t job)
 
 static void mirror_holding(struct control *c, uint32_t job, uint32_t config, uint32_t n_slots)
 {
-	struct ct_view_job *j = &c->jobs[job];
+	struct ct_view_job *j = job_of(c, job);
 	enum ct_view_state state = holding_state(c, job);
 
 	j->config = config;
@@ -248,9 +306,10 @@ static void notify(struct control *c, void (*callback)(void *state, const struct
 
 static void job_ended(struct control *c, uint32_t job)
 {
-	c->jobs[job].gpus_held = 0;
+	job_of(c, job)->gpus_held = 0;
 	enter(c, job, CT_VIEW_ENDED);
 	notify(c, c->policy->on_finish, job);
+	forget(c, job);
 }
 
 static bool may_hold_pool(enum ct_event_kind kind)
@@ -269,17 +328,17 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 	mirror_slots(c, slots, n_slots);
 	switch ((enum ct_event_kind)h->kind) {
 	case CT_DID_SUBMIT:
-		c->view.n_jobs = job + 1;
+		remember(c, job);
 		enter(c, job, CT_VIEW_QUEUED);
-		list_insert(c, queue_of(c), job, CT_NO_JOB);
+		enqueue(c, job);
 		notify(c, c->policy->on_submit, job);
 		break;
 	case CT_DID_START:
-		list_remove(c, queue_of(c), job);
+		dequeue(c, job);
 		list_insert(c, running_of(c), job, CT_NO_JOB);
 		mirror_holding(c, job, h->config, n_slots);
-		if (c->jobs[job].start_us < 0)
-			c->jobs[job].start_us = h->time;
+		if (job_of(c, job)->start_us < 0)
+			job_of(c, job)->start_us = h->time;
 		c->n_started++;
 		break;
 	case CT_DID_RUN:
@@ -290,23 +349,27 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 	case CT_DID_REJECT:
 		if (c->view.n_jobs <= job) { /* at its arrival: the policy never sees it */
 			c->view.n_jobs = job + 1;
-			c->jobs[job].state = CT_VIEW_ENDED;
 			break;
 		}
-		list_remove(c, queue_of(c), job);
+		dequeue(c, job);
 		job_ended(c, job);
 		break;
 	case CT_DID_FAIL:
 	case CT_DID_FINISH:
-		list_remove(c, c->jobs[job].state == CT_VIEW_QUEUED ? queue_of(c) : running_of(c), job);
+		if (job_of(c, job)->state == CT_VIEW_QUEUED)
+			dequeue(c, job);
+		else
+			list_remove(c, running_of(c), job);
 		job_ended(c, job);
 		break;
 	case CT_DID_PREEMPT:
 		list_remove(c, running_of(c), job);
 		enter(c, job, CT_VIEW_QUEUED);
-		c->jobs[job].gpus_held = 0;
-		c->jobs[job].n_preemptions++;
-		requeue(c, job);
+		job_of(c, job)->gpus_held = 0;
+		job_of(c, job)->n_preemptions = ct_world_outcomes(c->world)[job].n_preemptions;
+		if (ct_world_outcomes(c->world)[job].start_us < 0) /* it was a profile run */
+			job_of(c, job)->start_us = -1;
+		enqueue(c, job);
 		if (!c->planning)
 			notify(c, c->policy->on_change, job);
 		break;
@@ -316,42 +379,13 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 		mirror_group(c, c->nodes[job].group);
 		notify(c, c->policy->on_change, CT_NO_JOB);
 		break;
+	case CT_DID_RESERVE:
+		mirror_node(c, job);
+		mirror_group(c, c->nodes[job].group);
+		break;
 	case CT_DID_WAKE:
 	case CT_EVENT_KINDS:
 		break;
-	}
-}
-
-static void build_jobs(struct control *c)
-{
-	uint32_t n = (uint32_t)c->work->n;
-
-	c->jobs = CT_NEW(&c->arena, struct ct_view_job, n ? n : 1);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ct_job *j = &c->work->jobs[i];
-		const struct ct_family *f = c->spec->world.families ? c->spec->world.families[i] : NULL;
-
-		c->jobs[i] = (struct ct_view_job){ .submit_us = j->submit_us,
-						   .deadline_us = j->deadline_us,
-						   .num_gpus = j->num_gpus,
-						   .min_gpus = j->min_gpus,
-						   .max_gpus = j->max_gpus,
-						   .gpu_milli = j->gpu_milli,
-						   .gpu_mem_mib = j->gpu_mem_mib,
-						   .cpu_milli = j->cpu_milli,
-						   .mem_mib = j->mem_mib,
-						   .user = j->user,
-						   .group = j->group,
-						   .model = j->model,
-						   .partition = ct_world_job_partition(c->world, i),
-						   .gpu_type = ct_world_job_type(c->world, i),
-						   .priority = j->priority,
-						   .n_configs = f ? f->n : 1,
-						   .default_config = f ? f->default_config : 0,
-						   .config = f ? f->default_config : 0,
-						   .next = CT_NO_JOB,
-						   .prev = CT_NO_JOB,
-						   .start_us = -1 };
 	}
 }
 
@@ -387,13 +421,18 @@ static void build_cluster(struct control *c)
 
 static void build_view(struct control *c)
 {
-	build_jobs(c);
+	CT_GROW(c->jobs, c->cap_records, 64);
+	c->jobs[0] = (struct ct_view_job){ .state = CT_VIEW_ENDED, .next = CT_NO_JOB, .prev = CT_NO_JOB };
+	c->n_records = 1;
+	c->job_record = CT_NEW(&c->arena, uint32_t, c->work->n + 1);
+	ct_bits_init(&c->queued, &c->arena, (uint32_t)c->work->n);
 	build_cluster(c);
 	c->view = (struct ct_view){ .abi = CT_POLICY_ABI,
 				    .size = sizeof c->view,
 				    .now_us = ct_world_now(c->world),
 				    .jobs = (const unsigned char *)c->jobs,
 				    .job_stride = sizeof *c->jobs,
+				    .job_record = c->job_record,
 				    .queue_first = CT_NO_JOB,
 				    .queue_last = CT_NO_JOB,
 				    .running_first = CT_NO_JOB,
@@ -410,7 +449,8 @@ static void build_view(struct control *c)
 				    .n_partitions = c->cluster->n_partitions,
 				    .n_gpu_types = c->cluster->n_types,
 				    .max_residents = c->spec->world.residents,
-				    .host = &c->host };
+				    .host = &c->host,
+				    .gpu_reserve_mib = c->spec->world.gpu_reserve_mib };
 }
 
 /* ---- services */
@@ -598,6 +638,13 @@ static double host_remaining(void *ctx, uint32_t job)
 	return ct_world_job_remaining_us(c->world, job);
 }
 
+static uint32_t host_partition(void *ctx, const char *name)
+{
+	struct control *c = ctx;
+
+	return ct_cluster_partition(c->cluster, name);
+}
+
 static void build_host(struct control *c)
 {
 	c->host = (struct ct_host){ .size = sizeof c->host,
@@ -613,7 +660,8 @@ static void build_host(struct control *c)
 				    .gpus_of = host_gpus_of,
 				    .random = host_random,
 				    .oracle_remaining_us = c->policy->flags & CT_POLICY_ORACLE ? host_remaining : NULL,
-				    .value_text = host_value_text };
+				    .value_text = host_value_text,
+				    .partition = host_partition };
 }
 
 /* ---- the plan: every action is a verb of the world; a refusal is the policy's error */
@@ -680,6 +728,18 @@ static int plan_reject(struct ct_plan *p, uint32_t job)
 static int plan_wake(struct ct_plan *p, ct_time t)
 {
 	ACT(p, ct_world_wake(c->world, t, &e));
+}
+
+static int plan_reserve(struct ct_plan *p, uint32_t node, int how)
+{
+	enum ct_reserve r = how == 0 ? CT_RESERVE_NOT : how == 1 ? CT_RESERVE_FOR_GOOD : CT_RESERVE_FOR_NOW;
+
+	ACT(p, ct_world_reserve(c->world, node, r, &e));
+}
+
+static int plan_profile(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n)
+{
+	ACT(p, ct_world_profile(c->world, job, config, gpus, n, &e));
 }
 
 /* ---- the loop */
@@ -755,7 +815,8 @@ static ct_time on_grid(ct_time t, ct_time period)
  * next point of its grid instead. */
 static int is_due(struct control *c, bool *due)
 {
-	ct_time period = c->policy->period_us, now = ct_world_now(c->world), grid;
+	ct_time period = c->spec->period_us > 0 ? c->spec->period_us : c->policy->period_us,
+		now = ct_world_now(c->world), grid;
 
 	*due = ct_world_changed(c->world);
 	if (!*due || period <= 0)
@@ -838,7 +899,9 @@ static int begin(struct control *c)
 				    .migrate = plan_migrate,
 				    .reconfigure = plan_reconfigure,
 				    .reject = plan_reject,
-				    .wake = plan_wake };
+				    .wake = plan_wake,
+				    .reserve = plan_reserve,
+				    .profile = plan_profile };
 	if (c->policy->init) {
 		int rc = c->policy->init(c->state, &c->view);
 
@@ -853,7 +916,7 @@ int ct_control_run(const struct ct_control_spec *spec, struct ct_world **out, st
 		   struct ct_err *err)
 {
 	struct control *c = ct_calloc(1, sizeof *c);
-	double t0 = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+	double t0;
 	int rc;
 
 	c->spec = spec;
@@ -861,11 +924,12 @@ int ct_control_run(const struct ct_control_spec *spec, struct ct_world **out, st
 	c->err = err;
 	c->clock_s = clock_cost();
 	rc = begin(c);
+	t0 = seconds_of(CLOCK_THREAD_CPUTIME_ID);
 	if (!rc && loop(c))
 		rc = (int)err->code;
+	c->perf.cpu_s = seconds_of(CLOCK_THREAD_CPUTIME_ID) - t0;
 	if (c->state && c->policy->fini)
 		c->policy->fini(c->state);
-	c->perf.cpu_s = seconds_of(CLOCK_THREAD_CPUTIME_ID) - t0;
 	if (!rc)
 		rc = ct_world_finish(c->world, err);
 	if (!rc) {
@@ -879,6 +943,7 @@ int ct_control_run(const struct ct_control_spec *spec, struct ct_world **out, st
 		ct_world_free(c->world);
 	}
 	ct_placement_fini(&c->placement);
+	free(c->jobs);
 	ct_arena_fini(&c->arena);
 	free(c);
 	return rc;

@@ -112,7 +112,7 @@ void ct_account_flush(struct ct_world *w, ct_time to)
 void ct_account_window(struct ct_world *w, bool open)
 {
 	/* Work done so far belongs to the side of the boundary it was done on. */
-	for (uint32_t job = w->holders; job != CT_NONE; job = w->live[job].next)
+	for (uint32_t job = w->holders; job != CT_NONE; job = ct_live(w, job)->next)
 		ct_progress_settle(w, job);
 	w->window_open = open;
 }
@@ -187,20 +187,21 @@ static void close_jobs(struct ct_world *w)
 {
 	ct_time now = w->where.now_us;
 
-	for (uint32_t job = w->holders; job != CT_NONE; job = w->live[job].next) {
-		struct ct_live *l = &w->live[job];
+	for (uint32_t job = w->holders; job != CT_NONE; job = ct_live(w, job)->next) {
+		struct ct_live *l = ct_live(w, job);
 		int64_t milli =
 		    l->n_slots ? (int64_t)l->n_slots * w->work->jobs[job].gpu_milli : (int64_t)l->pool_milli;
 
 		ct_progress_settle(w, job);
 		l->held += (ct_wide)milli * (now - l->held_since);
 		l->held_since = now;
+		w->outcome[job].gpu_s = (double)l->held / 1e9;
 	}
 	for (uint32_t job = 0; job < w->n_submitted; job++) {
 		struct ct_outcome *o = &w->outcome[job];
-		struct ct_live *l = &w->live[job];
+		struct ct_live *l = ct_live(w, job);
 		enum ct_phase p = o->state == CT_JOB_STARTING  ? CT_PHASE_START
-				  : o->state == CT_JOB_RUNNING ? CT_PHASE_RUN
+				  : o->state == CT_JOB_RUNNING ? l->profiling ? CT_PHASE_PROFILE : CT_PHASE_RUN
 				  : o->state == CT_JOB_PAUSED  ? l->paused_as
 							       : CT_PHASE_QUEUE;
 
@@ -208,7 +209,6 @@ static void close_jobs(struct ct_world *w)
 			o->phase_us[p] += now - l->phase_since;
 			l->phase_since = now;
 		}
-		o->gpu_s = (double)l->held / 1e9;
 	}
 }
 
@@ -217,7 +217,7 @@ static int check_job(const struct ct_world *w, uint32_t job, struct ct_err *err)
 	const struct ct_job *j = &w->work->jobs[job];
 	const struct ct_outcome *o = &w->outcome[job];
 	ct_time end = o->finish_us < 0 ? w->where.now_us : o->finish_us, sum = 0, on_gpus;
-	double duration_s = ct_seconds(j->duration_us);
+	double duration_s = ct_seconds(j->duration_us), held_s;
 
 	for (int p = 0; p < CT_PHASES; p++)
 		sum += o->phase_us[p];
@@ -225,11 +225,11 @@ static int check_job(const struct ct_world *w, uint32_t job, struct ct_err *err)
 		return ct_err_at(err, CT_EMISMATCH, NULL,
 				 "job '%s': its phases add up to %.6f s, its life lasted %.6f s", j->id,
 				 ct_seconds(sum), ct_seconds(end - j->submit_us));
-	on_gpus = sum - o->phase_us[CT_PHASE_QUEUE] - o->phase_us[CT_PHASE_PROFILE];
-	if (j->min_gpus == j->max_gpus && w->live[job].held != (ct_wide)ct_job_milli(j) * on_gpus)
+	on_gpus = sum - o->phase_us[CT_PHASE_QUEUE];
+	held_s = (double)((ct_wide)ct_job_milli(j) * on_gpus) / 1e9;
+	if (j->min_gpus == j->max_gpus && (o->gpu_s < held_s || o->gpu_s > held_s))
 		return ct_err_at(err, CT_EMISMATCH, NULL, "job '%s': held %.6f GPU s, its time on GPUs makes %.6f",
-				 j->id, (double)w->live[job].held / 1e9,
-				 (double)ct_job_milli(j) * (double)on_gpus / 1e9);
+				 j->id, o->gpu_s, held_s);
 	if (o->state == CT_JOB_FINISHED && fabs(o->work_s - duration_s) > 1e-6 + 1e-9 * duration_s)
 		return ct_err_at(err, CT_EMISMATCH, NULL, "job '%s': finished after %.6f s of work, wanted %.6f", j->id,
 				 o->work_s, duration_s);
@@ -239,7 +239,7 @@ static int check_job(const struct ct_world *w, uint32_t job, struct ct_err *err)
 static int check_conservation(const struct ct_world *w, struct ct_err *err)
 {
 	uint64_t count[CT_JOB_STATES] = { 0 };
-	ct_wide held = 0;
+	ct_wide held = w->held_ended;
 
 	for (uint32_t job = 0; job < w->n_jobs; job++) {
 		count[w->outcome[job].state]++;
@@ -248,7 +248,7 @@ static int check_conservation(const struct ct_world *w, struct ct_err *err)
 					 w->work->jobs[job].id);
 		if (job < w->n_submitted)
 			CT_TRY(check_job(w, job, err));
-		held += w->live[job].held;
+		held += ct_live(w, job)->held; /* 0 for jobs that have ended */
 	}
 	if (count[CT_JOB_FINISHED] != w->n_finished || count[CT_JOB_FAILED] != w->n_failed ||
 	    count[CT_JOB_REJECTED] != w->n_rejected || count[CT_JOB_QUEUED] != (uint64_t)w->n_queued ||

@@ -50,11 +50,31 @@ static int check_config(const struct ct_world *w, uint32_t job, uint32_t config,
 
 /* ---- do these GPUs have room? */
 
-static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struct ct_demand *d, uint32_t stamp,
-		     struct ct_err *err)
+/* Ordinary runs stay in their partition, off reserved nodes; profile runs on these. */
+static int check_territory(const struct ct_world *w, uint32_t job, uint32_t gpu, bool profile, struct ct_err *err)
 {
 	const struct ct_cluster *c = w->cluster;
-	const struct ct_live *l = &w->live[job];
+	uint32_t node = c->gpus[gpu].node;
+	const struct ct_node *n = &c->nodes[node];
+	const struct ct_live *l = ct_live(w, job);
+
+	if (profile && !n->reserved)
+		return REFUSE(w, job, err, "GPU %u is on node %u, which is not reserved for profile runs", gpu, node);
+	if (profile)
+		return 0;
+	if (n->reserved)
+		return REFUSE(w, job, err, "GPU %u is on node %u, which is reserved", gpu, node);
+	if (n->partition != l->partition)
+		return REFUSE(w, job, err, "GPU %u belongs to partition '%s', the job to '%s'", gpu,
+			      c->partitions[n->partition], c->partitions[l->partition]);
+	return 0;
+}
+
+static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struct ct_demand *d, uint32_t stamp,
+		     bool profile, struct ct_err *err)
+{
+	const struct ct_cluster *c = w->cluster;
+	const struct ct_live *l = ct_live(w, job);
 	const struct ct_gpu *g;
 	const struct ct_node *n;
 	uint32_t milli = w->work->jobs[job].gpu_milli, limit;
@@ -68,9 +88,7 @@ static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struc
 	n = &c->nodes[g->node];
 	if (!n->up)
 		return REFUSE(w, job, err, "GPU %u is on node %u, which is down", gpu, g->node);
-	if (n->partition != l->partition)
-		return REFUSE(w, job, err, "GPU %u belongs to partition '%s', the job to '%s'", gpu,
-			      c->partitions[n->partition], c->partitions[l->partition]);
+	CT_TRY(check_territory(w, job, gpu, profile, err));
 	if (l->type != CT_NONE && n->type != l->type)
 		return REFUSE(w, job, err, "GPU %u is a '%s', the job wants '%s'", gpu, c->types[n->type].name,
 			      c->types[l->type].name);
@@ -149,12 +167,12 @@ static int check_hosts(const struct ct_world *w, uint32_t job, const uint32_t *g
 
 /* `gpus` ascending. */
 static int check_room(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n, const struct ct_demand *d,
-		      struct ct_err *err)
+		      bool profile, struct ct_err *err)
 {
 	uint32_t stamp = ++w->mark;
 
 	for (uint32_t i = 0; i < n; i++)
-		CT_TRY(check_gpu(w, job, gpus[i], d, stamp, err));
+		CT_TRY(check_gpu(w, job, gpus[i], d, stamp, profile, err));
 	return check_hosts(w, job, gpus, n, d, err);
 }
 
@@ -162,31 +180,31 @@ static int check_room(struct ct_world *w, uint32_t job, const uint32_t *gpus, ui
 
 static void link_holder(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	l->next = w->holders;
 	l->prev = CT_NONE;
 	if (w->holders != CT_NONE)
-		w->live[w->holders].prev = job;
+		ct_live(w, w->holders)->prev = job;
 	w->holders = job;
 }
 
 static void unlink_holder(struct ct_world *w, uint32_t job)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 
 	if (l->prev != CT_NONE)
-		w->live[l->prev].next = l->next;
+		ct_live(w, l->prev)->next = l->next;
 	else
 		w->holders = l->next;
 	if (l->next != CT_NONE)
-		w->live[l->next].prev = l->prev;
+		ct_live(w, l->next)->prev = l->prev;
 }
 
 /* Share held, booked up to now; `share` is what is held from now on. */
 static void book_held(struct ct_world *w, uint32_t job, int64_t before, int64_t after)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	l->held += (ct_wide)before * (w->where.now_us - l->held_since);
 	l->held_since = w->where.now_us;
@@ -195,7 +213,7 @@ static void book_held(struct ct_world *w, uint32_t job, int64_t before, int64_t 
 
 static int64_t held_milli(const struct ct_world *w, uint32_t job)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 
 	return l->n_slots ? (int64_t)l->n_slots * w->work->jobs[job].gpu_milli : (int64_t)l->pool_milli;
 }
@@ -228,7 +246,7 @@ static void record_place(struct ct_world *w, uint32_t job, const uint32_t *gpus,
 
 static void take(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n, const struct ct_demand *d)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	l->first_slot = ct_cluster_take(w->cluster, job, gpus, n, w->work->jobs[job].gpu_milli, d->gpu_mem_mib,
 					d->cpu_milli, d->mem_mib);
@@ -237,7 +255,7 @@ static void take(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_
 
 static void give(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	struct ct_demand d = ct_demand_of(w, job, l->next_config);
 
 	if (l->n_slots)
@@ -249,19 +267,23 @@ static void give(struct ct_world *w, uint32_t job)
 
 void ct_release(struct ct_world *w, uint32_t job, const struct ct_slot **slots, uint32_t *n)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	book_held(w, job, held_milli(w, job), 0);
+	w->outcome[job].gpu_s = (double)l->held / 1e9;
 	give(w, job);
 	*n = l->n_slots;
-	*slots = w->cluster->slots + l->first_slot;
+	*slots = ct_slots_of(w, l);
 	l->n_slots = 0;
 	l->node = CT_NONE;
 	l->pool_milli = 0;
 	l->switching = (ct_event_handle){ 0, 0 };
 	unlink_holder(w, job);
 	w->n_running--;
-	ct_progress_rate_neighbours(w, *slots, *n, job);
+	if (w->outcome[job].state == CT_JOB_FINISHED && w->spec.step.step_us)
+		ct_progress_rate_survivors(w, *slots, *n, job);
+	else
+		ct_progress_rate_neighbours(w, *slots, *n, job);
 	ct_progress_sm(w, *slots, *n);
 }
 
@@ -287,12 +309,16 @@ static struct ct_price price(struct ct_world *w, uint32_t job, enum ct_transitio
 /* The job holds its GPUs; it starts to run, or to become ready to. */
 static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	struct ct_outcome *o = &w->outcome[job];
 	const struct ct_slot *slots;
-	struct ct_price p;
+	struct ct_price p = { 0, 0 };
 
-	p = price(w, job, o->n_starts ? CT_TRANSITION_RESUME : CT_TRANSITION_START, config, config);
+	if (!l->profiling) {
+		p = price(w, job, o->n_starts ? CT_TRANSITION_RESUME : CT_TRANSITION_START, config, config);
+		o->n_starts = one_more(o->n_starts);
+	}
+	l->start_number = ++w->start_number;
 	l->config = l->next_config = config;
 	l->held_since = w->where.now_us;
 	l->start_remaining_us = l->remaining_us;
@@ -303,8 +329,7 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	w->n_running++;
 	if (o->start_us < 0)
 		o->start_us = w->where.now_us;
-	o->n_starts = one_more(o->n_starts);
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	l->settled = w->where.now_us;
 	if (p.cost_us > 0) {
 		ct_world_enter(w, job, CT_JOB_STARTING, CT_PHASE_QUEUE);
@@ -320,8 +345,8 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	ct_world_tell(w, CT_DID_START, job, config, slots, l->n_slots);
 }
 
-int ct_world_start(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
-		   struct ct_err *err)
+static int start(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n, bool profile,
+		 struct ct_err *err)
 {
 	struct ct_demand d;
 
@@ -330,10 +355,39 @@ int ct_world_start(struct ct_world *w, uint32_t job, uint32_t config, const uint
 	CT_TRY(check_config(w, job, config, err));
 	CT_TRY(ascending(w, job, &gpus, n, err));
 	d = ct_demand_of(w, job, config);
-	CT_TRY(check_room(w, job, gpus, n, &d, err));
+	CT_TRY(check_room(w, job, gpus, n, &d, profile, err));
 	take(w, job, gpus, n, &d);
 	record_place(w, job, gpus, n);
+	ct_live(w, job)->profiling = profile;
 	begin(w, job, config);
+	return 0;
+}
+
+int ct_world_start(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
+		   struct ct_err *err)
+{
+	return start(w, job, config, gpus, n, false, err);
+}
+
+int ct_world_profile(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
+		     struct ct_err *err)
+{
+	return start(w, job, config, gpus, n, true, err);
+}
+
+int ct_world_reserve(struct ct_world *w, uint32_t node, enum ct_reserve how, struct ct_err *err)
+{
+	const struct ct_node *n;
+
+	if (node >= w->cluster->n_nodes)
+		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: there is no node %u, the cluster has %u",
+				 ct_seconds(w->where.now_us), node, w->cluster->n_nodes);
+	n = &w->cluster->nodes[node];
+	if (n->up && (n->idle_gpus < n->n_gpus || n->pool_milli))
+		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: node %u is in use, it cannot be %s",
+				 ct_seconds(w->where.now_us), node, how ? "reserved" : "given back");
+	ct_cluster_reserve(w->cluster, node, how);
+	ct_world_tell(w, CT_DID_RESERVE, node, 0, NULL, 0);
 	return 0;
 }
 
@@ -347,9 +401,9 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	CT_TRY(check_job(w, job, err));
 	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_QUEUED, "start", err));
 	CT_TRY(check_config(w, job, config, err));
-	if (node >= w->cluster->n_nodes || !w->cluster->nodes[node].up)
-		return REFUSE(w, job, err, "node %u does not exist or is down", node);
-	l = &w->live[job];
+	if (node >= w->cluster->n_nodes || !w->cluster->nodes[node].up || w->cluster->nodes[node].reserved)
+		return REFUSE(w, job, err, "node %u does not exist, is down or reserved", node);
+	l = ct_live(w, job);
 	n = &w->cluster->nodes[node];
 	d = ct_demand_of(w, job, config);
 	milli = (uint64_t)ct_job_milli(&w->work->jobs[job]);
@@ -371,32 +425,61 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	return 0;
 }
 
+/* Takes `s` seconds of work back from what a job has done. */
+static void lose_work(struct ct_world *w, uint32_t job, double s)
+{
+	struct ct_outcome *o = &w->outcome[job];
+	double gpus = (double)ct_job_milli(&w->work->jobs[job]) / 1000;
+
+	o->work_s -= s;
+	o->lost_s += s;
+	if (w->window_open) {
+		w->work_gpu_s -= s * gpus;
+		w->lost_gpu_s += s * gpus;
+	}
+}
+
+static bool spans_nodes(const struct ct_world *w, uint32_t job)
+{
+	const struct ct_slot *s = w->cluster->slots + ct_live(w, job)->first_slot;
+	uint32_t n = ct_live(w, job)->n_slots;
+
+	/* slots are in ascending order of GPU */
+	return n && w->cluster->gpus[s[0].gpu].node != w->cluster->gpus[s[n - 1].gpu].node;
+}
+
+/* What a job of the queue falls back to, in solo microseconds still to do. */
+static double fall_back(const struct ct_world *w, uint32_t job, bool lose)
+{
+	const struct ct_live *l = ct_live(w, job);
+	double left = l->remaining_us + (double)w->spec.preempt_loss_us[spans_nodes(w, job)];
+
+	return lose || l->profiling || left > l->start_remaining_us ? l->start_remaining_us : left;
+}
+
 void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	struct ct_outcome *o = &w->outcome[job];
 	const struct ct_slot *slots;
 	uint32_t n;
+	double left;
 
 	ct_progress_stop(w, job);
 	ct_event_cancel(&w->events, l->switching);
-	if (lose) {
-		double s = (l->start_remaining_us - l->remaining_us) / 1e6;
-		double gpus = (double)ct_job_milli(&w->work->jobs[job]) / 1000;
-
-		o->work_s -= s;
-		o->lost_s += s;
-		if (w->window_open) {
-			w->work_gpu_s -= s * gpus;
-			w->lost_gpu_s += s * gpus;
-		}
-		l->remaining_us = l->start_remaining_us;
-	}
+	left = fall_back(w, job, lose);
+	lose_work(w, job, (left - l->remaining_us) / 1e6);
+	l->remaining_us = left;
 	ct_world_enter(w, job, CT_JOB_QUEUED,
 		       o->state == CT_JOB_STARTING  ? CT_PHASE_START
+		       : l->profiling               ? CT_PHASE_PROFILE
 		       : o->state == CT_JOB_RUNNING ? CT_PHASE_RUN
 						    : l->paused_as);
-	o->n_preemptions = one_more(o->n_preemptions);
+	if (!l->profiling)
+		o->n_preemptions = one_more(o->n_preemptions);
+	else if (!o->n_starts)
+		o->start_us = -1;
+	l->profiling = false;
 	w->n_queued++;
 	w->queued_milli += ct_job_milli(&w->work->jobs[job]);
 	ct_release(w, job, &slots, &n);
@@ -414,7 +497,7 @@ int ct_world_preempt(struct ct_world *w, uint32_t job, struct ct_err *err)
 /* A blocking transition: the job keeps its GPUs and stands still. */
 static void pause_job(struct ct_world *w, uint32_t job, ct_time cost_us, enum ct_phase as)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	ct_progress_stop(w, job);
 	ct_world_enter(w, job, CT_JOB_PAUSED, CT_PHASE_RUN);
@@ -435,7 +518,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 	CT_TRY(check_job(w, job, err));
 	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_RUNNING, "migrate", err));
 	CT_TRY(check_config(w, job, config, err));
-	l = &w->live[job];
+	l = ct_live(w, job);
 	if (!l->n_slots)
 		return REFUSE(w, job, err, "holds a pool share of node %u, which cannot migrate", l->node);
 	if (l->switching.generation)
@@ -450,7 +533,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 	for (uint32_t i = 0; i < n_old; i++)
 		old[i] = w->cluster->slots[first + i].gpu;
 	give(w, job);
-	refused = check_room(w, job, gpus, n, &d, err);
+	refused = check_room(w, job, gpus, n, &d, l->profiling, err);
 	if (refused) {
 		d = ct_demand_of(w, job, l->config);
 		take(w, job, old, n_old, &d);
@@ -473,7 +556,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 		pause_job(w, job, p.cost_us, CT_PHASE_PAUSE);
 	else
 		ct_progress_rate(w, job);
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	ct_progress_rate_neighbours(w, slots, n, job);
 	ct_progress_sm(w, slots, n);
 	ct_world_tell(w, CT_DID_MIGRATE, job, config, slots, n);
@@ -492,7 +575,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 	CT_TRY(check_job(w, job, err));
 	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_RUNNING, "reconfigure", err));
 	CT_TRY(check_config(w, job, config, err));
-	l = &w->live[job];
+	l = ct_live(w, job);
 	n = l->n_slots;
 	if (!n)
 		return REFUSE(w, job, err, "holds a pool share of node %u, which cannot be reconfigured", l->node);
@@ -506,7 +589,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 		gpus[i] = w->cluster->slots[l->first_slot + i].gpu;
 	give(w, job);
 	d = ct_demand_of(w, job, config);
-	refused = check_room(w, job, gpus, n, &d, err);
+	refused = check_room(w, job, gpus, n, &d, l->profiling, err);
 	if (refused)
 		d = ct_demand_of(w, job, l->config);
 	take(w, job, gpus, n, &d);
@@ -527,7 +610,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 		else
 			ct_progress_rate(w, job);
 	}
-	slots = w->cluster->slots + l->first_slot;
+	slots = ct_slots_of(w, l);
 	ct_progress_rate_neighbours(w, slots, n, job);
 	ct_progress_sm(w, slots, n);
 	ct_world_tell(w, CT_DID_SWITCH, job, config, slots, n);
@@ -540,7 +623,8 @@ static void leave_queue(struct ct_world *w, uint32_t job, enum ct_job_state stat
 	w->n_queued--;
 	w->queued_milli -= ct_job_milli(&w->work->jobs[job]);
 	ct_world_end_job(w, job, state, reason);
-	ct_world_tell(w, state == CT_JOB_FAILED ? CT_DID_FAIL : CT_DID_REJECT, job, w->live[job].config, NULL, 0);
+	ct_world_tell(w, state == CT_JOB_FAILED ? CT_DID_FAIL : CT_DID_REJECT, job, ct_live(w, job)->config, NULL, 0);
+	ct_world_forget(w, job);
 }
 
 int ct_world_fail(struct ct_world *w, uint32_t job, enum ct_reason reason, struct ct_err *err)
@@ -555,10 +639,11 @@ int ct_world_fail(struct ct_world *w, uint32_t job, enum ct_reason reason, struc
 		return 0;
 	}
 	ct_progress_stop(w, job);
-	ct_event_cancel(&w->events, w->live[job].switching);
+	ct_event_cancel(&w->events, ct_live(w, job)->switching);
 	ct_world_end_job(w, job, CT_JOB_FAILED, reason);
 	ct_release(w, job, &slots, &n);
-	ct_world_tell(w, CT_DID_FAIL, job, w->live[job].config, slots, n);
+	ct_world_tell(w, CT_DID_FAIL, job, ct_live(w, job)->config, slots, n);
+	ct_world_forget(w, job);
 	return 0;
 }
 

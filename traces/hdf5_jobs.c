@@ -408,6 +408,7 @@ static int make_jobs(struct input *x, hid_t jobs)
 		return -1;
 	}
 	job.num_gpus = 0;
+	CT_GROW(x->w->jobs, x->w->cap, c.n);
 	for (size_t i = 0; i < c.n; i++)
 		ct_workload_add(x->w, &job);
 	return 0;

@@ -19,7 +19,7 @@
  *	import h5py                                      # without our code
  *	f = h5py.File("jobs.h5")
  *	text = f["strings"][:].tobytes().split(b"\0")
- *	users = [text[k] for k in f["jobs/user"]]
+ *	users = [text[k].decode() for k in f["jobs/user"]]
  *	submit_s = f["jobs/submit_time"][:] / 1e6
  *
  * Readers need /jobs with the three required columns and job_id, `format`, `version`,

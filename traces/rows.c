@@ -6,9 +6,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { PROGRESS_ROWS = 8192 };
+enum { PROGRESS_ROWS = 8192, RESERVE_FROM = 20000 };
 static const ct_time day = 86400 * CT_SECOND;
 
 /* ---- columns */
@@ -101,6 +102,7 @@ static int read_header(struct ct_rows *r)
 				 (int)CT_FIELD_LIMIT);
 	r->extra = CT_NEW(&r->arena, size_t, r->width);
 	r->extra_column = CT_NEW(&r->arena, size_t, r->width);
+	r->extra_seen = CT_NEW(&r->arena, struct ct_rows_seen, r->width);
 	for (size_t i = 0; i < r->width; i++) {
 		struct ct_csv_field f = ct_csv_field(r->in, i);
 		size_t k = column_of(r, f.s, f.n);
@@ -131,7 +133,10 @@ static int set_up(struct ct_rows *r, const struct ct_source *s, size_t member, c
 		return ct_err_at(err, CT_ECONFIG, &at,
 				 "'trace.columns' is for format 'csv', this is '%s'; trace.format=csv reads it so",
 				 w->report.format);
-	return ct_source_csv(s, member, delimiter, &r->in, err);
+	r->seen = CT_NEW(&r->arena, struct ct_rows_seen, n);
+	if (ct_source_csv(s, member, delimiter, &r->in, err))
+		ct_arena_fini(&r->arena);
+	return (int)err->code;
 }
 
 int ct_rows_open(struct ct_rows *r, const struct ct_source *s, size_t member, char delimiter,
@@ -203,6 +208,28 @@ static int next_record(struct ct_rows *r)
 	return 1;
 }
 
+/* When the jobs' array is full and large: room for as many as the rest of the file
+ * should hold, in fresh memory, as in csv_jobs.c. */
+static void reserve(struct ct_rows *r)
+{
+	struct ct_workload *w = r->w;
+	struct ct_job *jobs;
+	uint64_t done, total;
+	double want;
+
+	if (w->n < w->cap || w->n < RESERVE_FROM)
+		return;
+	ct_csv_progress(r->in, &done, &total);
+	want = (double)w->n * 1.1 * (double)total / (double)(done ? done : 1) + RESERVE_FROM;
+	if (done >= total || want > UINT32_MAX)
+		return;
+	jobs = ct_realloc_array(NULL, (size_t)want, sizeof *jobs);
+	memcpy(jobs, w->jobs, w->n * sizeof *jobs);
+	free(w->jobs);
+	w->jobs = jobs;
+	w->cap = (size_t)want;
+}
+
 int ct_rows_next(struct ct_rows *r)
 {
 	struct ct_loc at;
@@ -221,13 +248,51 @@ int ct_rows_next(struct ct_rows *r)
 	return 1;
 }
 
+static uint32_t intern(struct ct_rows *r, struct ct_rows_seen *seen, const struct ct_csv_field *f)
+{
+	const unsigned char *u = (const unsigned char *)f->s;
+	uint32_t number;
+	size_t k;
+
+	if (!f->n)
+		return 0;
+	k = (f->n + 7u * u[0] + 31u * u[f->n / 2] + 17u * u[f->n - 1]) % CT_ROWS_SEEN;
+	if (seen->slot[k].n == f->n && !memcmp(r->w->strings.text[seen->slot[k].number], f->s, f->n))
+		return seen->slot[k].number;
+	number = ct_strings_add(&r->w->strings, f->s, f->n);
+	seen->slot[k].number = number;
+	seen->slot[k].n = (uint32_t)f->n;
+	return number;
+}
+
+static void set_extra(struct ct_rows *r, size_t column, uint32_t job, struct ct_rows_seen *seen,
+		      const struct ct_csv_field *f)
+{
+	struct ct_extra_column *c = &r->w->columns[column];
+
+	if (job < c->cap)
+		c->value[job] = intern(r, seen, f);
+	else
+		ct_workload_set_extra(r->w, column, job, f->s, f->n);
+}
+
 static void carry_extras(struct ct_rows *r, uint32_t job)
 {
 	for (size_t i = 0; i < r->n_extra; i++) {
 		struct ct_csv_field f = ct_csv_field(r->in, r->extra[i]);
 
-		ct_workload_set_extra(r->w, r->extra_column[i], job, f.s, f.n);
+		set_extra(r, r->extra_column[i], job, &r->extra_seen[i], &f);
 	}
+}
+
+/* The row's number as an id. */
+static const char *numbered(struct ct_rows *r)
+{
+	char text[24], *p = text + sizeof text;
+
+	for (uint64_t v = r->w->report.rows_read; v || p == text + sizeof text; v /= 10)
+		*--p = (char)('0' + v % 10);
+	return ct_workload_text(r->w, p, (size_t)(text + sizeof text - p));
 }
 
 /* Called last, for rows that are otherwise good: a bad row takes no id. */
@@ -237,10 +302,7 @@ static void claim_id(struct ct_rows *r)
 	uint32_t other;
 
 	if (r->id_column == SIZE_MAX) {
-		char text[24];
-		int n = snprintf(text, sizeof text, "%llu", (unsigned long long)r->w->report.rows_read);
-
-		r->job.id = ct_workload_text(r->w, text, (size_t)n);
+		r->job.id = numbered(r);
 		return;
 	}
 	other = ct_id_set_claim(&r->ids, r->w, r->id.s, r->id.n, (uint32_t)r->w->n);
@@ -264,6 +326,7 @@ uint32_t ct_rows_keep(struct ct_rows *r)
 		return UINT32_MAX;
 	if (!r->job.num_gpus)
 		ct_workload_count(r->w, "cpu_only_job", "no GPU, only CPU", 1, 0);
+	reserve(r);
 	job = ct_workload_add(r->w, &r->job);
 	carry_extras(r, job);
 	return job;
@@ -413,6 +476,24 @@ static int parse_date(const char *s, size_t n, ct_time *out)
 	return 0;
 }
 
+/* ct_time_parse(), with a short way for whole numbers, as most cells are. */
+static int parse_millionths(const struct ct_csv_field *f, int64_t *out)
+{
+	int64_t v = 0;
+
+	if (f->n > 11) /* 10^11 seconds are below the limit */
+		return ct_time_parse(f->s, f->n, out);
+	for (size_t i = 0; i < f->n; i++) {
+		unsigned d = (unsigned)(unsigned char)f->s[i] - '0';
+
+		if (d > 9)
+			return ct_time_parse(f->s, f->n, out);
+		v = 10 * v + d;
+	}
+	*out = v * 1000000;
+	return 0;
+}
+
 /* 0 and *out, or the row is bad. */
 static int read_time(struct ct_rows *r, size_t column, ct_time *out)
 {
@@ -421,7 +502,7 @@ static int read_time(struct ct_rows *r, size_t column, ct_time *out)
 
 	if (is_missing(r, column))
 		return -1;
-	rc = ct_time_parse(f->s, f->n, out);
+	rc = f->n >= 19 && f->s[4] == '-' ? -1 : parse_millionths(f, out);
 	if (rc == -1 && !parse_date(f->s, f->n, out)) {
 		r->dates = 1;
 		return 0;
@@ -471,7 +552,7 @@ int64_t ct_rows_whole(struct ct_rows *r, size_t column, int64_t lo, int64_t hi)
 
 	if (is_missing(r, column))
 		return 0;
-	rc = ct_time_parse(f->s, f->n, &v);
+	rc = parse_millionths(f, &v);
 	if (rc == -1 || (!rc && v % 1000000)) {
 		not_a(r, column, "a whole number");
 		return 0;
@@ -503,13 +584,13 @@ double ct_rows_number(struct ct_rows *r, size_t column, double lo, double hi)
 
 uint32_t ct_rows_string(struct ct_rows *r, size_t column)
 {
-	return ct_strings_add(&r->w->strings, r->cell[column].s, r->cell[column].n);
+	return intern(r, &r->seen[column], &r->cell[column]);
 }
 
 void ct_rows_carry(struct ct_rows *r, uint32_t job, const char *name, size_t column)
 {
 	if (job != UINT32_MAX && r->field_of[column] != SIZE_MAX)
-		ct_workload_set_extra(r->w, ct_workload_column(r->w, name), job, r->cell[column].s, r->cell[column].n);
+		set_extra(r, ct_workload_column(r->w, name), job, &r->seen[column], &r->cell[column]);
 }
 
 /* ---- dates */

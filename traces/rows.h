@@ -35,6 +35,14 @@ struct ct_rows_column {
 	int required;     /* the file is refused without it */
 };
 
+/* Texts seen lately in one column: most need no look-up by hash. */
+enum { CT_ROWS_SEEN = 64 };
+struct ct_rows_seen {
+	struct {
+		uint32_t number, n; /* n = 0: empty slot */
+	} slot[CT_ROWS_SEEN];
+};
+
 struct ct_rows {
 	struct ct_csv *in;
 	const struct ct_trace_options *o;
@@ -47,6 +55,7 @@ struct ct_rows {
 	size_t width;                              /* fields of the header; 0 = none */
 	size_t *extra, *extra_column, n_extra;     /* fields carried along, and where to */
 	struct ct_arena arena;
+	struct ct_rows_seen *seen, *extra_seen; /* by column, by extra */
 	struct ct_id_set ids;
 	struct ct_job job;
 	struct ct_csv_field id;

@@ -136,6 +136,8 @@ static int is_known(const struct ct_rows *r, size_t column)
 {
 	double v;
 
+	if (r->cell[column].s[0] != '-')
+		return 1;
 	return ct_parse_f64(r->cell[column].s, r->cell[column].n, &v) || v != -1;
 }
 

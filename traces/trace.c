@@ -4,6 +4,7 @@
 #include "traces/csv_jobs.h"
 #include "traces/figures.h"
 #include "traces/formats.h"
+#include "traces/genai.h"
 #include "traces/hdf5_jobs.h"
 #include "traces/pai.h"
 #include "traces/reader_options.h"
@@ -15,6 +16,8 @@
 static const struct ct_trace_format formats[] = {
 	{ "cotenant-hdf5", "canonical HDF5, written by 'cotenant trace import'", ct_hdf5_jobs_recognise, NULL,
 	  ct_hdf5_jobs_read, NULL },
+	{ "genai", "Alibaba GenAI serving trace (GenTD26): any of its tables, as published", NULL, ct_genai_recognise,
+	  ct_genai_read, ct_genai_opts },
 	{ "pai", "Alibaba PAI (cluster-trace-gpu-v2020): its tables, or any of them", NULL, ct_pai_recognise,
 	  ct_pai_read, ct_pai_opts },
 	{ "openb", "Alibaba openb pods (cluster-trace-gpu-v2023)", ct_openb_recognise, NULL, ct_openb_read, NULL },

@@ -31,7 +31,7 @@ struct ct_trace_options {
 	size_t n_columns;
 	const struct ct_trace_option *options;
 	size_t n_options;
-	int shift_to_zero; /* subtract the first submission from all times */
+	int shift_to_zero; /* subtract the first submission from submissions and deadlines */
 	/* Filled by readers whose trace has figures of its own (traces/figures.h); NULL:
 	 * not wanted, which is quicker. With figures, a trace without jobs is no error. */
 	struct ct_figures *figures;
@@ -74,7 +74,9 @@ int ct_trace_write_csv(const struct ct_workload *w, const char *path, struct ct_
 int ct_trace_can_write(const char *path);
 int ct_trace_write(const struct ct_workload *w, const char *path, struct ct_err *err);
 
-/* One line of the documented columns: canonical name, aliases, unit, meaning. */
+/* One line of the documented columns: canonical name, aliases (separated by a
+ * blank), unit, meaning. Names match in any case; csv_header.h says which field
+ * wins, csv_jobs.h which rows are bad, columns.c holds the table. */
 struct ct_trace_column {
 	const char *name, *aliases, *unit, *meaning;
 	int required;

@@ -304,7 +304,7 @@ static int check_parts(const struct ct_mix_part *part, size_t n, const struct ct
 {
 	if (!n)
 		return ct_err_at(err, CT_ECONFIG, NULL, "a mix wants at least one trace");
-	if (o->load && (!(o->load > 0) || !(o->gpus > 0)))
+	if (o->load != 0 && (!(o->load > 0) || !(o->gpus > 0)))
 		return ct_err_at(err, CT_ECONFIG, NULL,
 				 "the load of a mix wants a number above 0 and a cluster with GPUs");
 	for (size_t i = 0; i < n; i++) {

@@ -20,6 +20,7 @@ cd "$(dirname "$0")/../.." || exit 1
 unset COTENANT_DATA MAKEFLAGS MAKELEVEL MFLAGS
 export COTENANT PLUGIN_DIR
 export CMOCKA_MESSAGE_OUTPUT=stdout
+export LSAN_OPTIONS=suppressions=$PWD/tests/house/lsan.supp:print_suppressions=0
 JOBS=${JOBS:-2} TEST_TIMEOUT=${TEST_TIMEOUT:-60}
 case ${COTENANT:-none} in */asan/* | */ubsan/* | */coverage/* | */debug/*) TEST_TIMEOUT=${TEST_TIMEOUT_SLOW:-$((TEST_TIMEOUT * 5))} ;; esac
 work=$(mktemp -d) || exit 1
@@ -35,10 +36,10 @@ trap 'rm -rf "$work"' EXIT
 
 # run NUMBER TEST: leaves NUMBER.out and NUMBER.rc
 run() {
-	local t=$2
+	local t=$2 interpreter
 	mkdir "$work/$1.tmp"
 	case $t in
-	*.sh) set -- "$1" bash "$t" ;;
+	*.sh) read -r interpreter <"$t" && set -- "$1" "${interpreter#\#!}" "$t" ;;
 	/*) set -- "$1" ${EXEC-} "$t" ;;
 	*) set -- "$1" ${EXEC-} "./$t" ;;
 	esac

@@ -7,8 +7,11 @@ command -v cppcheck >/dev/null || { echo "tidy: no cppcheck, install it with 'ap
 mkdir -p build/cppcheck
 # missingIncludeSystem: the system's headers are not read.
 # constParameterCallback: a callback has the signature of its slot.
+# arrayIndexThenCheck: it takes every comparison of an index for a limit check.
+# uninitvar in json.c: it does not see that an argument's call fills the array.
 if ! cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
-	--suppress=missingIncludeSystem --suppress=constParameterCallback --cppcheck-build-dir=build/cppcheck -j "$(nproc)" \
+	--suppress=missingIncludeSystem --suppress=constParameterCallback --suppress=arrayIndexThenCheck --suppress=uninitvar:sim/json.c \
+	--cppcheck-build-dir=build/cppcheck -j "$(nproc)" \
 	-D_GNU_SOURCE -I. sim traces calib scheduler experiments; then
 	echo "tidy: FAILED"
 	exit 1

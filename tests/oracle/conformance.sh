@@ -35,7 +35,8 @@ want() {
 		value=${pair#*=} decimals=0
 		case $value in *.*) decimals=$(printf %s "${value#*.}" | wc -c) ;; esac
 		got=$(metric "$file" "${pair%%=*}")
-		[ "$(printf "%.${decimals}f" "${got:-nan}" 2>&1)" = "$value" ] || bad="$bad ${pair%%=*} want $value got ${got:-nothing};"
+		# awk's printf, not the shell's: some shells round a long double
+		[ "$(awk -v got="${got:-nan}" -v n="$decimals" 'BEGIN { printf "%.*f", n, got }')" = "$value" ] || bad="$bad ${pair%%=*} want $value got ${got:-nothing};"
 	done
 	if [ -z "$bad" ]; then pass; else fail "$what:$bad"; fi
 }

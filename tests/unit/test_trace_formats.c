@@ -6,6 +6,7 @@
 #include "traces/trace.h"
 
 #include "sim/csv.h"
+#include "traces/machines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,8 +61,8 @@ static const struct probe probes[] = {
 	{ "itp", ITP "a,1,2,\"3\n", "t:2:7: a quote that is never closed", NULL, 0 },
 	/* Philly */
 	{ "philly", PHILLY "2017-10-09 07:01:55,66.0,1,66.0,x\n", NULL, "date_origin=1 generated_job_id=1", 1 },
-	{ "philly", PHILLY "2017-10-09T07:01:55Z,66,1,66,x\n2017-10-09 07:01:55,66,1,66,x\n", NULL,
-	  "date_origin=2 generated_job_id=2", 2 }, /* other text, no duplicate */
+	{ "philly", PHILLY "2017-10-09T07:01:55Z,66,1,66,x\n2017-10-09 07:01:55,66.0,1,66,x\n", NULL,
+	  "dropped_duplicate_row=1 date_origin=1 generated_job_id=1", 1 }, /* the same values */
 	{ "philly", PHILLY "2017-10-09 07:01:55,6,1,6,x\n2017-10-09 07:01:55,6,1,6,x\n", NULL,
 	  "dropped_duplicate_row=1 date_origin=1 generated_job_id=1", 1 },
 	{ "philly", PHILLY "2017-10-09 07:01:55,6,1,6,x\n2017-10-08 07:01:55,6,1,6,x\n", NULL,
@@ -456,6 +457,40 @@ static void test_real_swf(void **state)
 	ct_workload_free(csv);
 }
 
+/* 6,212 GPUs in 1,213 nodes; 310 more have none. */
+static void test_real_openb_nodes(void **state)
+{
+	static const struct {
+		const char *file;
+		uint32_t nodes, gpus;
+	} lists[] = { { "openb/openb_node_list_gpu_node.csv", 1213, 6212 },
+		      { "openb/openb_node_list_all_node.csv", 1523, 6212 } };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct ct_cluster_spec spec;
+		struct ct_arena arena = { 0 };
+		struct ct_err err = { 0 };
+		uint32_t nodes = 0, gpus = 0;
+		char path[5000];
+
+		snprintf(path, sizeof path, "%s/%s", shared, lists[i].file);
+		if (access(path, R_OK)) {
+			print_message("skipped: no '%s'\n", path);
+			skip();
+		}
+		if (ct_machines_load(path, &arena, &spec, &err))
+			fail_msg("%s", err.text);
+		for (size_t k = 0; k < spec.n; k++) {
+			nodes += spec.nodes[k].count;
+			gpus += spec.nodes[k].count * spec.nodes[k].gpus;
+		}
+		assert_int_equal(nodes, lists[i].nodes);
+		assert_int_equal(gpus, lists[i].gpus);
+		ct_arena_fini(&arena);
+	}
+}
+
 static int enter(void **state)
 {
 	const char *given = getenv("COTENANT_SHARED_DATA");
@@ -477,9 +512,11 @@ static int leave(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_probes),    cmocka_unit_test(test_recognised), cmocka_unit_test(test_values),
-		cmocka_unit_test(test_durations), cmocka_unit_test(test_swf_out),    cmocka_unit_test(test_real_philly),
-		cmocka_unit_test(test_real_itp),  cmocka_unit_test(test_real_openb), cmocka_unit_test(test_real_swf),
+		cmocka_unit_test(test_probes),   cmocka_unit_test(test_recognised),
+		cmocka_unit_test(test_values),   cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_swf_out),  cmocka_unit_test(test_real_philly),
+		cmocka_unit_test(test_real_itp), cmocka_unit_test(test_real_openb),
+		cmocka_unit_test(test_real_swf), cmocka_unit_test(test_real_openb_nodes),
 	};
 
 	return cmocka_run_group_tests_name("trace_formats", tests, enter, leave);
