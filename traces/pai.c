@@ -411,53 +411,87 @@ static const char *const instance_rule[CT_PAI_STATUSES] = {
 	"instances_running",    "instances_waiting", "instances_other",
 };
 
-static uint32_t task_of_instance(struct ct_pai *p, struct ct_csv_field job_name, struct ct_csv_field task_name,
-				 int adds_tasks, const struct ct_pai_rows *r)
+static uint32_t find_or_add_task(struct ct_pai *p, struct ct_csv_field job_name, struct ct_csv_field task_name,
+				 const struct ct_pai_rows *r)
 {
 	int is_new;
-	uint32_t job = job_named(p, job_name, !p->have[CT_PAI_JOB] && !p->have[CT_PAI_TASK], &is_new), task;
+	uint32_t job = job_named(p, job_name, !p->have[CT_PAI_JOB] && !p->have[CT_PAI_TASK], &is_new);
 
+	if (job == UINT32_MAX)
+		return UINT32_MAX;
 	if (is_new)
 		p->jobs[job].line = (uint32_t)ct_csv_loc(r->in, SIZE_MAX).line;
-	task = job == UINT32_MAX ? UINT32_MAX : task_named(p, job, intern_task(p, task_name), adds_tasks, &is_new);
+	return task_named(p, job, intern_task(p, task_name), !p->have[CT_PAI_TASK], &is_new);
+}
+
+/* The task of an instance. Most rows name one that an instance named before, and find
+ * it without a look at the job: each look is a miss. */
+static uint32_t task_of_instance(struct ct_pai *p, uint64_t key, struct ct_csv_field job_name,
+				 struct ct_csv_field task_name, const struct ct_pai_rows *r)
+{
+	uint32_t task = map_find(&p->task_of_instance, key);
+	int is_new;
+
+	if (task != UINT32_MAX)
+		return task;
+	task = find_or_add_task(p, job_name, task_name, r);
+	if (task != UINT32_MAX)
+		map_claim(&p->task_of_instance, key, task, &is_new);
 	return task;
+}
+
+static void add_instance(struct ct_pai_task *t, enum ct_pai_status s, int is_new, ct_time start)
+{
+	t->rows[s]++;
+	t->distinct += is_new != 0;
+	if (start >= 0 && (t->first_start < 0 || start < t->first_start))
+		t->first_start = start;
+}
+
+static void find_machine(const struct ct_pai *p, struct ct_pai_task *t, struct ct_csv_field machine)
+{
+	uint32_t type;
+
+	if (t->machine_type || !machine.n || !p->type_of_machine.slot)
+		return;
+	type = map_find(&p->type_of_machine, print_of(machine));
+	t->machine_type = type == UINT32_MAX ? 0 : type;
 }
 
 static void instance_row(struct ct_pai *p, struct ct_pai_rows *r)
 {
 	struct ct_csv_field job = ct_pai_key(r, 0), task_name = ct_pai_key(r, 1), inst = ct_pai_cell(r, 2);
 	ct_time start = ct_pai_time(r, 6), end = ct_pai_time(r, 7);
-	struct ct_csv_field worker = ct_pai_cell(r, 3), machine = ct_pai_cell(r, 8);
+	struct ct_csv_field worker = ct_pai_cell(r, 3);
 	enum ct_pai_status s;
-	struct ct_pai_task *t;
+	uint64_t key, inst_key, run_key;
 	uint32_t task;
 	int is_new = 1;
 
 	if (r->bad)
 		return;
+	key = fingerprint(print_of(job), task_name.s, task_name.n);
+	inst_key = fingerprint(key, inst.s, inst.n);
+	run_key = worker.n ? fingerprint(key, worker.s, worker.n) : inst_key;
+	if (p->run.slot)
+		__builtin_prefetch(&p->run.slot[run_key & p->run.mask], 1);
+	if (p->instance.slot)
+		__builtin_prefetch(&p->instance.slot[inst_key & p->instance.mask], 1);
 	s = status_cell(p, ct_pai_cell(r, 5));
 	s = s == CT_PAI_NO_STATUS ? CT_PAI_OTHER_STATUS : s;
 	p->instances[s]++;
-	task = task_of_instance(p, job, task_name, !p->have[CT_PAI_TASK], r);
+	task = task_of_instance(p, key, job, task_name, r);
 	if (task == UINT32_MAX) {
 		count(p, "orphan_instance", "row of the instance table whose job or task is not in the tables before");
 		return;
 	}
-	t = &p->tasks[task];
 	check_order(p, start, &end);
-	t->rows[s]++;
 	if (!p->have[CT_PAI_TASK] && inst.n)
-		is_new = set_add(&p->instance, fingerprint(task, inst.s, inst.n));
-	t->distinct += is_new != 0;
-	if (start >= 0 && (t->first_start < 0 || start < t->first_start))
-		t->first_start = start;
+		is_new = set_add(&p->instance, inst_key);
+	add_instance(&p->tasks[task], s, is_new, start);
 	if (s == CT_PAI_TERMINATED && start >= 0 && end >= 0)
-		done(p, t, fingerprint(task, worker.n ? worker.s : inst.s, worker.n ? worker.n : inst.n), start, end);
-	if (!t->machine_type && machine.n && p->type_of_machine.slot) {
-		uint32_t type = map_find(&p->type_of_machine, print_of(machine));
-
-		t->machine_type = type == UINT32_MAX ? 0 : type;
-	}
+		done(p, &p->tasks[task], run_key, start, end);
+	find_machine(p, &p->tasks[task], ct_pai_cell(r, 8));
 }
 
 static void sensor_row(struct ct_pai *p, struct ct_pai_rows *r)
@@ -555,6 +589,7 @@ static void fini(struct ct_pai *p)
 	free(p->job_of_name.slot);
 	free(p->job_of_inst.slot);
 	free(p->type_of_machine.slot);
+	free(p->task_of_instance.slot);
 	free(p->instance.slot);
 	free(p->run.slot);
 }

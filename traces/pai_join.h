@@ -67,7 +67,7 @@ struct ct_pai {
 	struct ct_pai_job *jobs;
 	struct ct_pai_task *tasks;
 	size_t n_jobs, cap_jobs, n_tasks, cap_tasks;
-	struct ct_pai_map job_of_name, job_of_inst, type_of_machine;
+	struct ct_pai_map job_of_name, job_of_inst, type_of_machine, task_of_instance;
 	struct ct_pai_set instance;
 	struct ct_pai_runs run;
 	uint64_t instances[CT_PAI_STATUSES];
