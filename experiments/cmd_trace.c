@@ -21,7 +21,7 @@ enum { FLAG_JSON = CT_FLAG_OWN };
 static const struct ct_flag flags[] = {
 	{ "out", CT_FLAG_OUT, "FILE", "import: canonical trace to write, .h5 or .csv, or .swf" },
 	{ "cluster", CT_FLAG_CLUSTER, "NODESxGPUS", "info: machines that the offered load is for" },
-	{ "csv", CT_FLAG_CSV, "DIR", "info: demand, arrivals, sizes and durations as CSV files (plots/trace_*.gp)" },
+	{ "csv", CT_FLAG_CSV, "DIR", "info: demand, arrivals, sizes, durations as CSV (plots/trace_*.gp)" },
 	CT_TRACE_FLAGS,
 	{ "json", FLAG_JSON, NULL, "info: one JSON document" },
 	{ 0 },
@@ -446,8 +446,8 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_trace = {
 	.name = "trace",
-	.usage = "info FILE | import FILE --out FILE | slice | sample | scale | mix | generate | columns | formats",
-	.summary = "look at a trace, convert it, or make one from others",
+	.usage = "info FILE | import FILE --out FILE | ACTION --help | columns | formats",
+	.summary = "look at a trace, convert it, or make one (slice, sample, scale, mix, generate)",
 	.flags = flags,
 	.examples = "  cotenant trace info jobs.csv.gz --cluster 32x8\n"
 		    "  cotenant trace info jobs.csv --set trace.columns.submit_time=submit_s --json\n"
