@@ -21,7 +21,7 @@ enum { FLAG_JSON = CT_FLAG_OWN };
 static const struct ct_flag flags[] = {
 	{ "out", CT_FLAG_OUT, "FILE", "import: canonical trace to write, .h5 or .csv, or .swf" },
 	{ "cluster", CT_FLAG_CLUSTER, "NODESxGPUS", "info: machines that the offered load is for" },
-	{ "csv", CT_FLAG_CSV, "DIR", "info: demand, arrivals, sizes and durations as CSV files (plots/trace_*.gp)" },
+	{ "csv", CT_FLAG_CSV, "DIR", "info: demand, arrivals, sizes, durations as CSV (plots/trace_*.gp)" },
 	CT_TRACE_FLAGS,
 	{ "json", FLAG_JSON, NULL, "info: one JSON document" },
 	{ 0 },
