@@ -656,9 +656,7 @@ static uint32_t group_text(struct generator *g, uint32_t group)
 
 static struct texts *make_texts(struct generator *g)
 {
-	static const char *const column[COLUMNS] = {
-		"task_name", "inst_num", "plan_gpu", "gpu_util", "workload", "kind"
-	};
+	static const char *const column[COLUMNS] = { "task_name", "instances", "plan_gpu", "gpu_util", "tag", "kind" };
 	static const char *const shape[] = { [CT_PAI_CPU_ONLY] = "ps",
 					     [CT_PAI_WITH_PS] = "ps+worker",
 					     [CT_PAI_WITH_EVALUATOR] = "evaluator+ps+worker",

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- fingerprints */
 
@@ -45,13 +46,34 @@ static uint64_t print_of(struct ct_csv_field f)
 	return fingerprint(0, f.s, f.n);
 }
 
+/* The tables are hit at random, and most of the time of a large trace is misses in
+ * them: fewer with huge pages, where the system gives them. */
+static void advise(void *p, size_t bytes)
+{
+	enum { HUGE_PAGE = 1 << 21 };
+
+	if (bytes >= 4 * HUGE_PAGE) {
+		uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+
+		madvise((char *)from, (bytes - (from - (uintptr_t)p)) & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
+	}
+}
+
+static void *new_table(size_t n, size_t size)
+{
+	void *p = ct_calloc(n, size);
+
+	advise(p, n * size);
+	return p;
+}
+
 static void map_grow(struct ct_pai_map *m)
 {
 	size_t n = m->slot ? 2 * (m->mask + 1) : 1024;
 	struct ct_pai_map_slot *old = m->slot;
 	size_t old_n = old ? m->mask + 1 : 0;
 
-	m->slot = ct_calloc(n, sizeof *m->slot);
+	m->slot = new_table(n, sizeof *m->slot);
 	m->mask = n - 1;
 	for (size_t i = 0; i < old_n; i++) {
 		size_t at = old[i].key & m->mask;
@@ -94,13 +116,40 @@ static uint32_t map_find(const struct ct_pai_map *m, uint64_t key)
 	return UINT32_MAX;
 }
 
+/* Is the key new? It is in the set from now on. */
+static int set_add(struct ct_pai_set *m, uint64_t key)
+{
+	size_t at;
+
+	if (!m->slot || m->used + m->used / 3 > m->mask) {
+		size_t n = m->slot ? 2 * (m->mask + 1) : 1024, old_n = m->slot ? m->mask + 1 : 0;
+		uint64_t *old = m->slot;
+
+		m->slot = new_table(n, sizeof *m->slot);
+		m->mask = n - 1;
+		for (size_t i = 0; i < old_n; i++) {
+			for (at = old[i] & m->mask; old[i] && m->slot[at]; at = (at + 1) & m->mask)
+				;
+			if (old[i])
+				m->slot[at] = old[i];
+		}
+		free(old);
+	}
+	for (at = key & m->mask; m->slot[at]; at = (at + 1) & m->mask)
+		if (m->slot[at] == key)
+			return 0;
+	m->slot[at] = key;
+	m->used++;
+	return 1;
+}
+
 static void runs_grow(struct ct_pai_runs *m)
 {
 	size_t n = m->slot ? 2 * (m->mask + 1) : 1024;
 	struct ct_pai_run *old = m->slot;
 	size_t old_n = old ? m->mask + 1 : 0;
 
-	m->slot = ct_calloc(n, sizeof *m->slot);
+	m->slot = new_table(n, sizeof *m->slot);
 	m->mask = n - 1;
 	for (size_t i = 0; i < old_n; i++) {
 		size_t at = old[i].key & m->mask;
@@ -161,7 +210,10 @@ static uint32_t job_named(struct ct_pai *p, struct ct_csv_field f, int may_add, 
 	job = map_claim(&p->job_of_name, key, (uint32_t)p->n_jobs, is_new);
 	if (!*is_new)
 		return job;
-	CT_GROW(p->jobs, p->cap_jobs, p->n_jobs + 1);
+	if (p->n_jobs == p->cap_jobs) {
+		CT_GROW(p->jobs, p->cap_jobs, p->n_jobs + 1);
+		advise(p->jobs, p->cap_jobs * sizeof *p->jobs);
+	}
 	p->jobs[p->n_jobs++] = (struct ct_pai_job){
 		.name = ct_workload_text(p->w, f.s, f.n), .status = CT_PAI_NO_STATUS, .start = -1, .end = -1
 	};
@@ -179,7 +231,10 @@ static uint32_t task_named(struct ct_pai *p, uint32_t job, uint32_t name, int ma
 			return t - 1;
 	if (!may_add)
 		return UINT32_MAX;
-	CT_GROW(p->tasks, p->cap_tasks, p->n_tasks + 1);
+	if (p->n_tasks == p->cap_tasks) {
+		CT_GROW(p->tasks, p->cap_tasks, p->n_tasks + 1);
+		advise(p->tasks, p->cap_tasks * sizeof *p->tasks);
+	}
 	p->tasks[p->n_tasks++] = (struct ct_pai_task){ .name = name,
 						       .status = CT_PAI_NO_STATUS,
 						       .start = -1,
@@ -356,53 +411,87 @@ static const char *const instance_rule[CT_PAI_STATUSES] = {
 	"instances_running",    "instances_waiting", "instances_other",
 };
 
-static uint32_t task_of_instance(struct ct_pai *p, struct ct_csv_field job_name, struct ct_csv_field task_name,
-				 int adds_tasks, const struct ct_pai_rows *r)
+static uint32_t find_or_add_task(struct ct_pai *p, struct ct_csv_field job_name, struct ct_csv_field task_name,
+				 const struct ct_pai_rows *r)
 {
 	int is_new;
-	uint32_t job = job_named(p, job_name, !p->have[CT_PAI_JOB] && !p->have[CT_PAI_TASK], &is_new), task;
+	uint32_t job = job_named(p, job_name, !p->have[CT_PAI_JOB] && !p->have[CT_PAI_TASK], &is_new);
 
+	if (job == UINT32_MAX)
+		return UINT32_MAX;
 	if (is_new)
 		p->jobs[job].line = (uint32_t)ct_csv_loc(r->in, SIZE_MAX).line;
-	task = job == UINT32_MAX ? UINT32_MAX : task_named(p, job, intern_task(p, task_name), adds_tasks, &is_new);
+	return task_named(p, job, intern_task(p, task_name), !p->have[CT_PAI_TASK], &is_new);
+}
+
+/* The task of an instance. Most rows name one that an instance named before, and find
+ * it without a look at the job: each look is a miss. */
+static uint32_t task_of_instance(struct ct_pai *p, uint64_t key, struct ct_csv_field job_name,
+				 struct ct_csv_field task_name, const struct ct_pai_rows *r)
+{
+	uint32_t task = map_find(&p->task_of_instance, key);
+	int is_new;
+
+	if (task != UINT32_MAX)
+		return task;
+	task = find_or_add_task(p, job_name, task_name, r);
+	if (task != UINT32_MAX)
+		map_claim(&p->task_of_instance, key, task, &is_new);
 	return task;
+}
+
+static void add_instance(struct ct_pai_task *t, enum ct_pai_status s, int is_new, ct_time start)
+{
+	t->rows[s]++;
+	t->distinct += is_new != 0;
+	if (start >= 0 && (t->first_start < 0 || start < t->first_start))
+		t->first_start = start;
+}
+
+static void find_machine(const struct ct_pai *p, struct ct_pai_task *t, struct ct_csv_field machine)
+{
+	uint32_t type;
+
+	if (t->machine_type || !machine.n || !p->type_of_machine.slot)
+		return;
+	type = map_find(&p->type_of_machine, print_of(machine));
+	t->machine_type = type == UINT32_MAX ? 0 : type;
 }
 
 static void instance_row(struct ct_pai *p, struct ct_pai_rows *r)
 {
 	struct ct_csv_field job = ct_pai_key(r, 0), task_name = ct_pai_key(r, 1), inst = ct_pai_cell(r, 2);
 	ct_time start = ct_pai_time(r, 6), end = ct_pai_time(r, 7);
-	struct ct_csv_field worker = ct_pai_cell(r, 3), machine = ct_pai_cell(r, 8);
+	struct ct_csv_field worker = ct_pai_cell(r, 3);
 	enum ct_pai_status s;
-	struct ct_pai_task *t;
+	uint64_t key, inst_key, run_key;
 	uint32_t task;
 	int is_new = 1;
 
 	if (r->bad)
 		return;
+	key = fingerprint(print_of(job), task_name.s, task_name.n);
+	inst_key = fingerprint(key, inst.s, inst.n);
+	run_key = worker.n ? fingerprint(key, worker.s, worker.n) : inst_key;
+	if (p->run.slot)
+		__builtin_prefetch(&p->run.slot[run_key & p->run.mask], 1);
+	if (p->instance.slot)
+		__builtin_prefetch(&p->instance.slot[inst_key & p->instance.mask], 1);
 	s = status_cell(p, ct_pai_cell(r, 5));
 	s = s == CT_PAI_NO_STATUS ? CT_PAI_OTHER_STATUS : s;
 	p->instances[s]++;
-	task = task_of_instance(p, job, task_name, !p->have[CT_PAI_TASK], r);
+	task = task_of_instance(p, key, job, task_name, r);
 	if (task == UINT32_MAX) {
 		count(p, "orphan_instance", "row of the instance table whose job or task is not in the tables before");
 		return;
 	}
-	t = &p->tasks[task];
 	check_order(p, start, &end);
-	t->rows[s]++;
 	if (!p->have[CT_PAI_TASK] && inst.n)
-		map_claim(&p->instance, fingerprint(task, inst.s, inst.n), 0, &is_new);
-	t->distinct += is_new != 0;
-	if (start >= 0 && (t->first_start < 0 || start < t->first_start))
-		t->first_start = start;
+		is_new = set_add(&p->instance, inst_key);
+	add_instance(&p->tasks[task], s, is_new, start);
 	if (s == CT_PAI_TERMINATED && start >= 0 && end >= 0)
-		done(p, t, fingerprint(task, worker.n ? worker.s : inst.s, worker.n ? worker.n : inst.n), start, end);
-	if (!t->machine_type && machine.n && p->type_of_machine.slot) {
-		uint32_t type = map_find(&p->type_of_machine, print_of(machine));
-
-		t->machine_type = type == UINT32_MAX ? 0 : type;
-	}
+		done(p, &p->tasks[task], run_key, start, end);
+	find_machine(p, &p->tasks[task], ct_pai_cell(r, 8));
 }
 
 static void sensor_row(struct ct_pai *p, struct ct_pai_rows *r)
@@ -450,7 +539,7 @@ static int read_table(struct ct_pai *p, const struct ct_source *s, size_t member
 			rc = ct_err_at(p->err, CT_ETRACE, NULL, "more than %u jobs or tasks", UINT32_MAX / 2);
 	}
 	ct_csv_close(r.in);
-	return rc;
+	return p->err->code && rc ? (int)p->err->code : rc; /* the first error, also when a later one ended it */
 }
 
 /* Which member is which table. */
@@ -500,6 +589,7 @@ static void fini(struct ct_pai *p)
 	free(p->job_of_name.slot);
 	free(p->job_of_inst.slot);
 	free(p->type_of_machine.slot);
+	free(p->task_of_instance.slot);
 	free(p->instance.slot);
 	free(p->run.slot);
 }

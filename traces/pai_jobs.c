@@ -384,9 +384,7 @@ static void missing_tables(const struct ct_pai *p)
 
 static void columns(struct assembly *a)
 {
-	static const char *const name[COLUMNS] = {
-		"task_name", "inst_num", "plan_gpu", "wait_s", "gpu_util", "workload"
-	};
+	static const char *const name[COLUMNS] = { "task_name", "instances", "plan_gpu", "wait_s", "gpu_util", "tag" };
 	const int *have = a->p->have;
 
 	a->has[TASK_NAME] = a->has[INST_NUM] = have[CT_PAI_TASK] || have[CT_PAI_INSTANCE];

@@ -39,6 +39,10 @@ struct ct_pai_map {
 	} * slot;
 	size_t mask, used;
 };
+struct ct_pai_set {
+	uint64_t *slot; /* 0 = free */
+	size_t mask, used;
+};
 /* A worker's last run among those that terminated. */
 struct ct_pai_runs {
 	struct ct_pai_run {
@@ -63,7 +67,8 @@ struct ct_pai {
 	struct ct_pai_job *jobs;
 	struct ct_pai_task *tasks;
 	size_t n_jobs, cap_jobs, n_tasks, cap_tasks;
-	struct ct_pai_map job_of_name, job_of_inst, type_of_machine, instance;
+	struct ct_pai_map job_of_name, job_of_inst, type_of_machine, task_of_instance;
+	struct ct_pai_set instance;
 	struct ct_pai_runs run;
 	uint64_t instances[CT_PAI_STATUSES];
 	uint32_t task_name[CT_PAI_TASK_NAMES];
