@@ -12,10 +12,10 @@
  *  4. Each request: service time from the measured quantiles, linear in its logarithm;
  *     model and user by their rank in popularity; any pod alike.
  *
- * Nothing is fitted to runs of idle minutes: they come out of 1 to 4, and
- * ct_generate_genai_check() compares them with the trace's. A pod serves one request
- * after the other, and a sample of its duty cycle reaches `sample_overhang_s` past its
- * minute.
+ * Runs of idle minutes come out of 1 to 4, but for `sample_overhang_s`: a sample of a
+ * pod's duty cycle reaches so far past its minute, a value that was chosen among three
+ * by looking at these runs. ct_generate_genai_check() compares them with the trace's.
+ * A pod serves one request after the other.
  *
  * Minute m draws from the stream of entity m + 2^63, request i from that of i. */
 #include "traces/generate_genai.h"
