@@ -290,6 +290,38 @@ static void test_values(void **state)
 	ct_workload_free(w);
 }
 
+/* The day of the row before is not taken for another, and times keep their decimals. */
+static void test_times(void **state)
+{
+	static const char text[] = PHILLY "2020-02-28 23:59:59,1.5,1,1.5,x\n2020-02-28 00:00:01,0.000001,1,0,x\n"
+					  "2020-02-29 00:00:00.25,1.0000005,1,1,x\n2020-03-01T12:00:00Z,12.,1,12,x\n"
+					  "2020-02-28 12:00:00,.5,1,0.5,x\n";
+	static const struct {
+		int64_t submit_us, duration_us;
+	} wanted[] = {
+		/* by time of submission, from the midnight of 28 February */
+		{ 1000000, 1 },
+		{ 43200000000, 500000 },
+		{ 86399000000, 1500000 },
+		{ 86400250000, 1000001 }, /* half a microsecond is rounded up */
+		{ 2 * 86400000000 + 43200000000, 12000000 },
+	};
+	struct ct_workload *w = read_text(text, NULL);
+	struct ct_workload *none = NULL;
+	static const char nul[] = PHILLY "\0\0\0\0\0\0\0\0\0\0 12:00:00,1,1,1,x\n";
+	struct ct_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(w->n, 5);
+	for (size_t i = 0; i < w->n; i++) {
+		assert_int_equal(w->jobs[i].submit_us, wanted[i].submit_us);
+		assert_int_equal(w->jobs[i].duration_us, wanted[i].duration_us);
+	}
+	ct_workload_free(w);
+	assert_int_equal(ct_trace_read_memory("t", nul, sizeof nul - 1, NULL, &none, &err), CT_ETRACE);
+	assert_null(none);
+}
+
 static void put_file(const char *name, const char *text)
 {
 	FILE *f = fopen(name, "wb");
@@ -600,6 +632,7 @@ int main(void)
 		cmocka_unit_test(test_recognised),
 		cmocka_unit_test(test_probes_with_durations),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_swf_out),
 		cmocka_unit_test(test_real_philly),
