@@ -322,6 +322,30 @@ static void test_times(void **state)
 	assert_null(none);
 }
 
+/* Rows of two virtual clusters are two jobs, whatever becomes of the clusters. */
+static void test_philly_vcs(void **state)
+{
+	static const char text[] = PHILLY "2017-10-09 07:01:55,6,1,6,x\n2017-10-09 07:01:55,6,1,6,y\n"
+					  "2017-10-09 07:01:55,6,1,6,x\n2017-10-09 07:01:55,6,0,0,x\n";
+	static const char *const vc[] = { "partition", "group", "ignore" };
+
+	(void)state;
+	for (size_t k = 0; k < 3; k++) {
+		const struct ct_trace_option option = { "vc", vc[k] };
+		const struct ct_trace_options o = { .options = &option, .n_options = 1 };
+		struct ct_workload *w = read_text(text, &o);
+		char rules[1024];
+
+		rules_of(w, rules, sizeof rules);
+		assert_string_equal(rules,
+				    "dropped_duplicate_row=1 dropped_zero_gpus=1 date_origin=2 generated_job_id=2");
+		assert_int_equal(w->n, 2);
+		assert_string_equal(ct_strings_text(&w->strings, w->jobs[1].partition), k == 0 ? "y" : "");
+		assert_string_equal(ct_strings_text(&w->strings, w->jobs[1].group), k == 1 ? "y" : "");
+		ct_workload_free(w);
+	}
+}
+
 static void put_file(const char *name, const char *text)
 {
 	FILE *f = fopen(name, "wb");
@@ -633,6 +657,7 @@ int main(void)
 		cmocka_unit_test(test_probes_with_durations),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_philly_vcs),
 		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_swf_out),
 		cmocka_unit_test(test_real_philly),
