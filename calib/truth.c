@@ -306,10 +306,12 @@ static void give_family(struct ct_truth *t, uint32_t job, uint32_t known, struct
 	if (number(t, ISL, job, &key.isl, err) || number(t, OSL, job, &key.osl, err) ||
 	    number(t, FLOOR, job, &key.floor, err))
 		return;
-	if (*config)
+	if (*config) {
 		key.config = named_default(t, &t->known[known], config, job, err);
-	else
+	} else {
 		key.config = t->known[known].default_profile;
+		t->info.store.hits++;
+	}
 	f = family_of(t, &key);
 	if (!t->family[f]->family.n) {
 		t->info.jobs_unmet++;
@@ -332,10 +334,12 @@ static void give_families(struct ct_truth *t, struct ct_err *err)
 		uint32_t k = known[t->work->jobs[i].model];
 
 		t->job_family[i] = NONE;
-		if (k == NONE || !t->work->jobs[i].num_gpus)
-			t->info.jobs_unknown++;
-		else
+		if (k != NONE && t->work->jobs[i].num_gpus) {
 			give_family(t, i, k, err);
+			continue;
+		}
+		t->info.jobs_unknown++;
+		t->info.store.misses += t->work->jobs[i].num_gpus > 0;
 	}
 	free(known);
 }

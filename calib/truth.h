@@ -49,7 +49,7 @@ struct ct_truth_info {
 	const char *gpu, *digest;
 	uint32_t reserve_mib; /* memory of a shared GPU that no job may use */
 	size_t jobs_known, jobs_unknown, jobs_unmet, families, measured_pairs;
-	struct ct_profile_store store; /* questions after default configurations */
+	struct ct_profile_store store; /* arrivals: profiled, nearest instead, unknown */
 };
 struct ct_truth_info ct_truth_info(const struct ct_truth *t);
 
