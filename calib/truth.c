@@ -120,6 +120,8 @@ static int load_file(struct ct_truth *t, struct ct_err *err)
 
 		if (!k || strcmp(k->name, c->workload) != 0)
 			k = add_known(t, c->workload, i);
+		if (c->is_default)
+			k->default_profile = k->n;
 		k->n++;
 	}
 	for (size_t i = 0; i < t->n_known; i++)
