@@ -26,20 +26,21 @@ struct ct_table {
 	struct ct_err *err;
 	const char *path;
 	const char *const *names;
-	size_t n_names, n_fields;
+	size_t n_names, n_required, n_fields;
 	size_t field[CT_TABLE_COLUMNS]; /* of each name */
 	char unknown[256];              /* other columns of the file, separated by ", " */
 };
 
-/* Only the first `required` of the names must be there. */
-int ct_table_open_some(struct ct_table *t, const char *path, const char *const *names, size_t n, size_t required,
-		       enum ct_table_unknown unknown, struct ct_err *err);
-int ct_table_has(const struct ct_table *t, size_t name);
-/* All `names` must be there, each once. On error nothing is left open. */
+/* All `names` must be there, each once; the last `n_optional` may be missing. On error
+ * nothing is left open. */
+int ct_table_open_optional(struct ct_table *t, const char *path, const char *const *names, size_t n, size_t n_optional,
+			   enum ct_table_unknown unknown, struct ct_err *err);
 int ct_table_open(struct ct_table *t, const char *path, const char *const *names, size_t n,
 		  enum ct_table_unknown unknown, struct ct_err *err);
 /* 1: a row; 0: the end, or an error that ends the file. */
 int ct_table_next(struct ct_table *t);
+/* Is the (optional) column there? */
+int ct_table_has(const struct ct_table *t, size_t name);
 struct ct_csv_field ct_table_cell(const struct ct_table *t, size_t name);
 /* Place of the cell, or of the row (SIZE_MAX). */
 struct ct_loc ct_table_loc(const struct ct_table *t, size_t name);

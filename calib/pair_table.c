@@ -8,24 +8,26 @@
 #include "sim/digest.h"
 #include "sim/shown.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODEL, PARTNER, FACTOR, COLUMNS };
-static const char *const names[COLUMNS] = { "model", "partner", "factor" };
+enum { MODEL, PARTNER, FACTOR, FIRST, COLUMNS };
+static const char *const names[COLUMNS] = { "model", "partner", "factor", "first" };
 
 enum { INDEX_LIMIT = 4096 }; /* models in the matrix: 128 MiB of doubles */
 #define FACTOR_LIMIT 2.0
 
 struct row {
 	uint32_t model, partner; /* numbers in the loader's strings */
-	double factor;
+	double factor, first;    /* first: NaN where not given */
 	size_t line, col;
 };
 
 struct ct_pair_table {
 	double fallback;
 	double *factor;   /* [n][n], of model beside partner */
+	double *first;    /* [n], of a model that started before its like; NaN = no such row */
 	uint32_t *index;  /* of a number in the workload's strings */
 	size_t n_strings; /* entries of index */
 	size_t n;
@@ -58,17 +60,27 @@ static void read_name(struct loader *l, size_t name, uint32_t *out)
 	*out = ct_strings_add(&l->text, f.s, f.n);
 }
 
-static void read_factor(struct loader *l, double *out)
+static void read_factor(struct loader *l, size_t name, double *out)
 {
-	struct ct_csv_field f = ct_table_cell(&l->t, FACTOR);
+	struct ct_csv_field f = ct_table_cell(&l->t, name);
 	int rc = ct_parse_f64(f.s, f.n, out);
 	char b[CT_SHOWN];
 
 	if (rc == -1)
-		FAIL(l, FACTOR, "'factor' wants a number, got '%s'", ct_shown(b, f.s, f.n));
+		FAIL(l, name, "'%s' wants a number, got '%s'", names[name], ct_shown(b, f.s, f.n));
 	else if (rc || !(*out > 0) || *out > FACTOR_LIMIT)
-		FAIL(l, FACTOR, "'factor' wants more than 0 and at most %g, got '%s'", FACTOR_LIMIT,
+		FAIL(l, name, "'%s' wants more than 0 and at most %g, got '%s'", names[name], FACTOR_LIMIT,
 		     ct_shown(b, f.s, f.n));
+}
+
+static void read_first(struct loader *l, struct row *r)
+{
+	r->first = NAN;
+	if (!ct_table_has(&l->t, FIRST) || !ct_table_cell(&l->t, FIRST).n)
+		return;
+	read_factor(l, FIRST, &r->first);
+	if (r->model != r->partner || strcmp(ct_strings_text(&l->text, r->model), "*") == 0)
+		FAIL(l, FIRST, "'first' wants a row with one model as both 'model' and 'partner'");
 }
 
 static void read_rows(struct loader *l)
@@ -79,7 +91,8 @@ static void read_rows(struct loader *l)
 
 		read_name(l, MODEL, &r.model);
 		read_name(l, PARTNER, &r.partner);
-		read_factor(l, &r.factor);
+		read_factor(l, FACTOR, &r.factor);
+		read_first(l, &r);
 		CT_GROW(l->row, l->cap, l->n + 1);
 		l->row[l->n++] = r;
 	}
@@ -163,6 +176,11 @@ static void fill_matrix(const struct loader *l, struct ct_pair_table *t, const u
 
 	for (size_t i = 0; i < t->n * t->n; i++)
 		t->factor[i] = t->fallback;
+	for (size_t i = 0; i < t->n; i++)
+		t->first[i] = NAN;
+	for (size_t i = 0; i < l->n; i++)
+		if (!isnan(l->row[i].first) && of[l->row[i].model])
+			t->first[of[l->row[i].model]] = l->row[i].first;
 	for (int pass = 0; pass < 4; pass++) {
 		for (size_t i = 0; i < l->n; i++) {
 			const struct row *r = &l->row[i];
@@ -188,6 +206,7 @@ static void build(struct loader *l, struct ct_pair_table *t, const struct ct_str
 			  INDEX_LIMIT - 1);
 	} else {
 		t->factor = ct_calloc(t->n * t->n, sizeof *t->factor);
+		t->first = ct_calloc(t->n, sizeof *t->first);
 		fill_matrix(l, t, of);
 	}
 	free(of);
@@ -197,7 +216,7 @@ static void build(struct loader *l, struct ct_pair_table *t, const struct ct_str
 
 struct named_row {
 	const char *model, *partner;
-	double factor;
+	double factor, first;
 };
 
 static int compare_named(const void *a, const void *b)
@@ -215,7 +234,8 @@ static void compute_digest(const struct loader *l, struct ct_pair_table *t)
 
 	for (size_t i = 0; i < l->n; i++)
 		v[i] = (struct named_row){ ct_strings_text(&l->text, l->row[i].model),
-					   ct_strings_text(&l->text, l->row[i].partner), l->row[i].factor };
+					   ct_strings_text(&l->text, l->row[i].partner), l->row[i].factor,
+					   l->row[i].first };
 	if (l->n)
 		qsort(v, l->n, sizeof *v, compare_named);
 	ct_digest_init(&d);
@@ -226,6 +246,8 @@ static void compute_digest(const struct loader *l, struct ct_pair_table *t)
 		ct_digest_text(&d, v[i].model);
 		ct_digest_text(&d, v[i].partner);
 		ct_digest_f64(&d, v[i].factor);
+		if (!isnan(v[i].first))
+			ct_digest_f64(&d, v[i].first);
 	}
 	ct_digest_final(&d, t->digest);
 	free(v);
@@ -237,7 +259,7 @@ static int load_rows(struct loader *l, const char *path, struct ct_pair_table *t
 {
 	struct ct_loc whole = { .file = path };
 
-	CT_TRY(ct_table_open(&l->t, path, names, COLUMNS, CT_TABLE_KEEP_UNKNOWN, err));
+	CT_TRY(ct_table_open_optional(&l->t, path, names, COLUMNS, 1, CT_TABLE_KEEP_UNKNOWN, err));
 	read_rows(l);
 	if (!err->code && !l->n)
 		ct_err_at(err, CT_ECONFIG, &whole, "holds no pairs");
@@ -280,6 +302,7 @@ void ct_pair_table_free(struct ct_pair_table *t)
 	if (!t)
 		return;
 	free(t->factor);
+	free(t->first);
 	free(t->index);
 	free(t);
 }
@@ -290,6 +313,8 @@ static double factor(const void *state, const struct ct_contender *self, const s
 	uint32_t a = self->model < t->n_strings ? t->index[self->model] : 0;
 	uint32_t b = other->model < t->n_strings ? t->index[other->model] : 0;
 
+	if (a && a == b && self->start < other->start && !isnan(t->first[a]))
+		return t->first[a];
 	return t->factor[a * t->n + b];
 }
 

@@ -6,9 +6,10 @@
  * ignored and listed), one row a direction: `model` runs at `factor` of its solo
  * speed beside `partner`. "*" stands for any model; the more specific row wins
  * (both named, then model named, then partner named, then both "*"). A pair
- * without a row keeps `fallback`. Factors are > 0 and at most 2 (measured tables
- * contain speed-ups), the fallback likewise; 0 rows, a pair given twice or an empty
- * name is an error. */
+ * without a row keeps `fallback`. An optional column `first`, where not empty, holds the
+ * factor of the one of two equal models that started first (two measured copies differ);
+ * `factor` is the other's then, and only rows with model = partner may have it. Factors are > 0 and at most 2 (measured
+ * tables contain speed-ups), the fallback likewise; 0 rows, a pair given twice or an empty name is an error. */
 #ifndef CT_CALIB_PAIR_TABLE_H
 #define CT_CALIB_PAIR_TABLE_H
 

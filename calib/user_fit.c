@@ -231,8 +231,8 @@ static int read_solo(struct fitter *f)
 {
 	unsigned once = 0;
 
-	CT_TRY(ct_table_open_some(&f->t, f->o->solo, solo_columns, SOLO_COLUMNS, SOLO_REQUIRED, CT_TABLE_REFUSE_UNKNOWN,
-				  f->err));
+	CT_TRY(ct_table_open_optional(&f->t, f->o->solo, solo_columns, SOLO_COLUMNS, SOLO_COLUMNS - SOLO_REQUIRED,
+				      CT_TABLE_REFUSE_UNKNOWN, f->err));
 	check_counters(f);
 	while (ct_table_next(&f->t) == 1)
 		read_solo_row(f);
@@ -377,8 +377,8 @@ static int read_pairs(struct fitter *f)
 	f->last = ct_calloc(f->c->n_configs + 1, sizeof *f->last);
 	f->seen = ct_calloc(f->c->n_configs + 1, sizeof *f->seen);
 	f->changed = ct_calloc(f->c->n_configs + 1, sizeof *f->changed);
-	CT_TRY(ct_table_open_some(&f->t, f->o->pairs, pair_columns, PAIR_COLUMNS, PAIR_REQUIRED,
-				  CT_TABLE_REFUSE_UNKNOWN, f->err));
+	CT_TRY(ct_table_open_optional(&f->t, f->o->pairs, pair_columns, PAIR_COLUMNS, PAIR_COLUMNS - PAIR_REQUIRED,
+				      CT_TABLE_REFUSE_UNKNOWN, f->err));
 	while (ct_table_next(&f->t) == 1)
 		read_pair_row(f);
 	if (!ct_table_close(&f->t))

@@ -74,6 +74,18 @@ static void print_one(const struct ct_policy *p)
 	}
 }
 
+static void print_all(void)
+{
+	const struct ct_policy *p;
+	size_t width = 0;
+
+	for (size_t i = 0; (p = ct_policy_at(i)); i++)
+		if (strlen(p->name) > width)
+			width = strlen(p->name);
+	for (size_t i = 0; (p = ct_policy_at(i)); i++)
+		printf("%-*s  %s\n", (int)width, p->name, p->summary);
+}
+
 static int run(const struct ct_command *self, struct ct_program *program, int argc, char **argv)
 {
 	struct ct_flag_reader r = { .command = self, .argc = argc, .argv = argv };
@@ -95,8 +107,8 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 		return print_json(p, &err) ? ct_fail(&err) : CT_OK;
 	if (p)
 		print_one(p);
-	for (size_t i = 0; r.first == argc && (p = ct_policy_at(i)); i++)
-		printf("%-10s %s\n", p->name, p->summary);
+	else
+		print_all();
 	return CT_OK;
 }
 

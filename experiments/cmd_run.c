@@ -170,6 +170,7 @@ static int simulate(const struct ct_program *p, const struct request *q, struct 
 		.world = s->spec,
 		.policy = c->policy.policy,
 		.policy_state = c->policy.state,
+		.period_us = c->sim.period,
 		.interrupt = p->interrupted,
 		.progress = on_run,
 		.progress_ctx = &bar,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cotenant trace info FILE | import IN --out OUT | columns | formats */
-#include "experiments/command.h"
+#include "experiments/cmd_trace.h"
 #include "experiments/config.h"
 #include "experiments/overrides.h"
 #include "experiments/progress.h"
 #include "experiments/setup.h"
+#include "experiments/trace_profile.h"
 #include "sim/json.h"
 #include "sim/nearest.h"
+#include "traces/reader_options.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -17,8 +19,9 @@
 
 enum { FLAG_JSON = CT_FLAG_OWN };
 static const struct ct_flag flags[] = {
-	{ "out", CT_FLAG_OUT, "FILE", "import: canonical trace to write, .h5 or .csv" },
+	{ "out", CT_FLAG_OUT, "FILE", "import: canonical trace to write, .h5 or .csv, or .swf" },
 	{ "cluster", CT_FLAG_CLUSTER, "NODESxGPUS", "info: machines that the offered load is for" },
+	{ "csv", CT_FLAG_CSV, "DIR", "info: demand, arrivals, sizes, durations as CSV (plots/trace_*.gp)" },
 	CT_TRACE_FLAGS,
 	{ "json", FLAG_JSON, NULL, "info: one JSON document" },
 	{ 0 },
@@ -40,6 +43,8 @@ struct spread {
 
 struct info {
 	const struct ct_workload *work;
+	const struct ct_figures *figures;
+	struct ct_trace_profile profile; /* when there are jobs */
 	double gpus, load, gpu_s, first_s, last_s;
 	struct spread duration, size;
 	const struct ct_job *largest; /* most GPUs, then most work, then first */
@@ -80,9 +85,10 @@ static const struct ct_job *larger(const struct ct_job *a, const struct ct_job *
 	return b->num_gpus == a->num_gpus && b->duration_us > a->duration_us ? b : a;
 }
 
-static struct info info_of(const struct ct_workload *w, double gpus)
+static struct info info_of(const struct ct_setup *s, double gpus)
 {
-	struct info i = { .work = w, .gpus = gpus, .load = NAN };
+	const struct ct_workload *w = s->work;
+	struct info i = { .work = w, .figures = &s->figures, .gpus = gpus, .load = NAN };
 	double *duration = ct_calloc(w->n, sizeof *duration), *size = ct_calloc(w->n, sizeof *size);
 
 	i.gpu_s = ct_workload_gpu_seconds(w);
@@ -99,6 +105,7 @@ static struct info info_of(const struct ct_workload *w, double gpus)
 		i.last_s = ct_seconds(w->jobs[w->n - 1].submit_us);
 		i.duration = spread_of(duration, w->n);
 		i.size = spread_of(size, w->n);
+		ct_trace_profile(w, &i.profile);
 	}
 	i.users = distinct(w, offsetof(struct ct_job, user));
 	i.groups = distinct(w, offsetof(struct ct_job, group));
@@ -127,6 +134,16 @@ static void json_import(struct ct_json *j, const struct ct_import_report *r)
 	for (unsigned k = 0; k < r->n_rules; k++)
 		ct_json_i64(j, r->rules[k].rule, (int64_t)r->rules[k].rows);
 	ct_json_close(j);
+	if (r->history)
+		ct_json_text(j, "history", r->history);
+}
+
+static void json_figures(struct ct_json *j, const struct ct_figures *f)
+{
+	ct_json_open(j, "figures", '{', 0);
+	for (size_t k = 0; k < f->n; k++)
+		ct_json_f64(j, f->v[k].name, f->v[k].value);
+	ct_json_close(j);
 }
 
 static int json_info(const struct info *i, struct ct_err *err)
@@ -151,6 +168,9 @@ static int json_info(const struct info *i, struct ct_err *err)
 	ct_json_i64(&j, "groups", (int64_t)i->groups);
 	ct_json_i64(&j, "models", (int64_t)i->models);
 	ct_json_i64(&j, "partitions", (int64_t)i->partitions);
+	if (i->work->n)
+		ct_trace_profile_json(&i->profile, &j);
+	json_figures(&j, i->figures);
 	ct_json_open(&j, "extra_columns", '[', 1);
 	for (size_t k = 0; k < i->work->n_columns; k++)
 		ct_json_text(&j, NULL, i->work->columns[k].name);
@@ -171,6 +191,25 @@ static void print_spread(const struct info *i)
 	for (size_t k = 0; k < N_QUANTILES; k++)
 		printf(" %11.2f", i->size.q[k]);
 	fputc('\n', stdout);
+}
+
+static void print_lines(const char *name, const char *text)
+{
+	while (text && *text) {
+		size_t n = strcspn(text, "\n");
+
+		printf("%-14s %.*s\n", name, (int)n, text);
+		text += n + (text[n] == '\n');
+		name = "";
+	}
+}
+
+static void print_figures(const struct ct_figures *f)
+{
+	if (f->n)
+		puts("\nfigures of this trace");
+	for (size_t k = 0; k < f->n; k++)
+		printf("  %-28s %14.6g %-6s %s\n", f->v[k].name, f->v[k].value, f->v[k].unit, f->v[k].definition);
 }
 
 /* How many jobs of each size; sizes are few in real traces, the list stops at 24. */
@@ -213,6 +252,8 @@ static void print_info(const struct info *i)
 	for (unsigned k = 0; k < r->n_rules; k++)
 		printf("  %-28s %8" PRIu64 "  %s%s\n", r->rules[k].rule, r->rules[k].rows,
 		       r->rules[k].dropped ? "dropped: " : "", r->rules[k].meaning);
+	print_lines("made by", r->history);
+	print_lines("header", r->header);
 	printf("%-14s %s\n", "digest", w->digest);
 	printf("%-14s %zu; %zu below one GPU; %zu users, %zu groups, %zu models, %zu partitions\n", "jobs", w->n,
 	       i->shared, i->users, i->groups, i->models, i->partitions);
@@ -232,23 +273,10 @@ static void print_info(const struct info *i)
 	if (w->n) {
 		print_spread(i);
 		print_sizes(w);
+		fputc('\n', stdout);
+		ct_trace_profile_print(&i->profile, stdout);
 	}
-}
-
-/* ---- import */
-
-static int ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n > k && strcmp(s + n - k, end) == 0;
-}
-
-static int write_trace(const struct ct_workload *w, const char *path, struct ct_err *err)
-{
-	if (ends_with(path, ".csv"))
-		return ct_trace_write_csv(w, path, err);
-	return ct_trace_write_h5(w, path, err);
+	print_figures(i->figures);
 }
 
 /* ---- lists */
@@ -270,8 +298,12 @@ static int print_formats(void)
 {
 	const struct ct_trace_format *f;
 
-	for (size_t i = 0; (f = ct_trace_format_at(i)); i++)
+	for (size_t i = 0; (f = ct_trace_format_at(i)); i++) {
 		printf("%-16s %s\n", f->name, f->summary);
+		for (const struct ct_trace_opt *t = f->opts; t && t->name; t++)
+			printf("%-16s trace.options.%s: %s%s%s (%s)\n", "", t->name, t->help, *t->unit ? ", " : "",
+			       t->unit, t->words ? t->words : t->standard);
+	}
 	return CT_OK;
 }
 
@@ -288,18 +320,21 @@ static int do_trace(int import, int json, struct ct_config *c, struct ct_err *er
 	struct ct_progress p;
 	int rc;
 
+	s.want_figures = !import;
 	ct_progress_init(&p, CT_PROGRESS_AUTO, "reading", "B");
 	rc = ct_setup_trace(&s, c, on_progress, &p, err);
 	ct_progress_done(&p);
 	if (rc == 0 && import) {
 		ct_setup_print_import(s.work, stderr);
-		rc = write_trace(s.work, c->output.file, err);
+		rc = ct_trace_write(s.work, c->output.file, err);
 	} else if (rc == 0) {
-		struct info i = info_of(s.work, ct_setup_gpus(c));
+		struct info i = info_of(&s, ct_setup_gpus(c));
 
-		if (json)
+		if (c->output.csv && s.work->n)
+			rc = ct_trace_profile_csv(&i.profile, s.work, c->output.csv, err);
+		if (rc == 0 && json)
 			rc = json_info(&i, err);
-		else
+		else if (rc == 0)
 			print_info(&i);
 	}
 	ct_setup_fini(&s);
@@ -324,16 +359,19 @@ static int configured(const struct ct_overrides *o, const char *file, int import
 
 static int unknown_action(const struct ct_command *self, const char *word)
 {
-	static const char *const actions[] = { "info", "import", "columns", "formats" };
+	static const char *const words[] = { "info", "import",   "slice",       "sample",  "scale",
+					     "mix",  "generate", "transitions", "columns", "formats" };
 	struct ct_nearest near;
 	const char *best;
 
 	ct_nearest_init(&near, word);
-	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-		ct_nearest_offer(&near, actions[i]);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		ct_nearest_offer(&near, words[i]);
 	best = ct_nearest_word(&near);
-	return ct_misuse(self, "'%.60s' is none of info, import, columns, formats%s%s%s", word,
-			 best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+	return ct_misuse(
+	    self,
+	    "'%.60s' is none of info, import, slice, sample, scale, mix, generate, transitions, columns, formats%s%s%s",
+	    word, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
 static const char *out_of(const struct ct_overrides *o)
@@ -367,18 +405,33 @@ static int act(const struct ct_command *self, const struct ct_overrides *o, int 
 		return ct_misuse(self, "'import' wants --out FILE");
 	if (!import && out)
 		return ct_misuse(self, "--out belongs to 'import'");
-	if (import && !ends_with(out, ".csv") && !ends_with(out, ".h5") && !ends_with(out, ".hdf5"))
-		return ct_misuse(self, "--out wants a name that ends in .h5 or .csv, got '%.200s'", out);
+	if (import && !ct_trace_can_write(out))
+		return ct_misuse(self, "--out wants a name that ends in .h5, .csv or .swf, got '%.200s'", out);
 	return configured(o, argv[1], import, json);
+}
+
+/* Actions with flags of their own. */
+static const struct ct_command *const actions[] = { &ct_cmd_trace_slice,    &ct_cmd_trace_sample,
+						    &ct_cmd_trace_scale,    &ct_cmd_trace_mix,
+						    &ct_cmd_trace_generate, &ct_cmd_trace_transitions };
+
+static const struct ct_command *action_of(const char *word)
+{
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+		if (strcmp(actions[i]->name + strlen("trace "), word) == 0)
+			return actions[i];
+	return NULL;
 }
 
 static int run(const struct ct_command *self, struct ct_program *program, int argc, char **argv)
 {
 	struct ct_flag_reader r = { .command = self, .argc = argc, .argv = argv };
 	struct ct_overrides o = { 0 };
+	const struct ct_command *action = argc > 1 ? action_of(argv[1]) : NULL;
 	int id, json = 0, rc;
 
-	(void)program;
+	if (action)
+		return action->run(action, program, argc - 1, argv + 1);
 	while ((id = ct_flag_next(&r)) >= 0) {
 		if (id == FLAG_JSON)
 			json = 1;
@@ -395,12 +448,14 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_trace = {
 	.name = "trace",
-	.usage = "info FILE | import FILE --out FILE | columns | formats",
-	.summary = "look at a trace, or convert it to the canonical form",
+	.usage = "info FILE | import FILE --out FILE | VERB [OPTION]...",
+	.summary = "look at a trace, convert it, or make one from others",
 	.flags = flags,
-	.examples = "  cotenant trace info jobs.csv.gz --cluster 32x8\n"
-		    "  cotenant trace info jobs.csv --set trace.columns.submit_time=submit_s --json\n"
-		    "  cotenant trace import jobs.csv --out jobs.h5 --on-bad-row=drop\n"
-		    "  cotenant trace columns        the columns a CSV may have, and their other names",
+	.examples =
+	    "  cotenant trace info jobs.csv.gz --cluster 32x8\n"
+	    "  cotenant trace info jobs.csv --set trace.columns.submit_time=submit_s --json\n"
+	    "  cotenant trace import jobs.csv --out jobs.h5 --on-bad-row=drop\n"
+	    "  cotenant trace mix --help     also slice, sample, scale, generate, transitions: each has its help\n"
+	    "  cotenant trace columns        the columns a CSV may have; formats: what can be read",
 	.run = run,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/config.h"
 
+#include "experiments/compat.h"
 #include "experiments/config_table.h"
 #include "experiments/option.h"
 #include "experiments/yaml.h"
@@ -8,6 +9,7 @@
 #include "sim/csv.h"
 #include "sim/nearest.h"
 #include "sim/shown.h"
+#include "traces/machines.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -51,6 +53,7 @@ void ct_config_init(struct ct_config *c)
 void ct_config_fini(struct ct_config *c)
 {
 	free(c->trace.columns);
+	free(c->trace.options);
 	free(c->cluster.types);
 	free(c->policy.settings);
 	ct_arena_fini(&c->arena);
@@ -144,6 +147,25 @@ static int set_column(struct ct_config *c, const char *canonical, const struct v
 	return 0;
 }
 
+/* trace.options.NAME = value for the reader, whose table is known when the format is. */
+static int set_option(struct ct_config *c, const char *name, const struct value *v, struct ct_err *err)
+{
+	char shown[CT_SHOWN];
+	size_t i;
+
+	if (name[0] == '\0' || ct_utf8_check(v->text, strlen(v->text)) != SIZE_MAX)
+		return ct_err_add(err, CT_ECONFIG, &v->at, "'trace.options.%s' wants a name and a text, got '%s'", name,
+				  ct_shown(shown, v->text, strlen(v->text)));
+	for (i = 0; i < c->trace.n_options && strcmp(c->trace.options[i].name, name) != 0; i++)
+		;
+	if (i == c->trace.n_options) {
+		CT_GROW(c->trace.options, c->trace.cap_options, i + 1);
+		c->trace.options[c->trace.n_options++].name = keep(c, name);
+	}
+	c->trace.options[i].value = keep(c, v->text);
+	return 0;
+}
+
 /* Options of a policy that is not known yet. */
 static int keep_setting(struct ct_config *c, const struct value *v)
 {
@@ -188,7 +210,9 @@ static int set_value(struct ct_config *c, const struct value *v, struct ct_err *
 		return keep_setting(c, v);
 	if (!o && in_section(v, "trace") && strncmp(v->name, "columns.", 8) == 0)
 		return set_column(c, v->name + 8, v, err);
-	if ((in_section(v, "trace") && strcmp(v->name, "columns") == 0) ||
+	if (!o && in_section(v, "trace") && strncmp(v->name, "options.", 8) == 0)
+		return set_option(c, v->name + 8, v, err);
+	if ((in_section(v, "trace") && (strcmp(v->name, "columns") == 0 || strcmp(v->name, "options") == 0)) ||
 	    (in_section(v, "cluster") && strncmp(v->name, "node_types", 10) == 0))
 		return ct_err_add(err, CT_ECONFIG, &v->at, "'%s' cannot be given as one value%s", p.key,
 				  in_section(v, "trace") ? ", write trace.columns.NAME=name" : ", write it in a file");
@@ -239,14 +263,16 @@ static int yaml_value(const struct source *s, const struct ct_config_section *se
 	return set_value(s->c, &v, s->err);
 }
 
-static void yaml_columns(const struct source *s, const struct ct_config_section *section, const struct ct_yaml *y)
+/* trace.columns and trace.options: names that no table of the configuration knows. */
+static void yaml_names(const struct source *s, const struct ct_config_section *section, const struct ct_yaml *y)
 {
 	if (y->type != CT_YAML_MAP) {
-		wrong_type(s, y, "trace.columns", "a mapping of column names");
+		wrong_type(s, y, y->key[0] == 'c' ? "trace.columns" : "trace.options",
+			   y->key[0] == 'c' ? "a mapping of column names" : "a mapping of options");
 		return;
 	}
 	for (const struct ct_yaml *k = y->first; k; k = k->next)
-		yaml_value(s, section, format(&s->c->arena, "columns.%s", k->key), k);
+		yaml_value(s, section, format(&s->c->arena, "%s.%s", y->key, k->key), k);
 }
 
 static void yaml_node_type(const struct source *s, const struct ct_yaml *y, struct ct_config_nodes *t)
@@ -311,8 +337,9 @@ static void yaml_section(const struct source *s, const struct ct_config_section 
 	for (const struct ct_yaml *k = y->first; k; k = k->next) {
 		if (strcmp(section->name, "cluster") == 0 && strcmp(k->key, "file") == 0)
 			continue;
-		if (more && strcmp(k->key, more) == 0 && more[0] == 'c')
-			yaml_columns(s, section, k);
+		if (strcmp(section->name, "trace") == 0 &&
+		    (strcmp(k->key, "columns") == 0 || strcmp(k->key, "options") == 0))
+			yaml_names(s, section, k);
 		else if (more && strcmp(k->key, more) == 0)
 			yaml_node_types(s, k);
 		else if (!ct_opt_find(section->opts, k->key) && strcmp(section->name, "policy") != 0)
@@ -387,6 +414,37 @@ static void forget_cluster(struct ct_config *c)
 	ct_opt_defaults(ct_config_section("cluster")->opts, c, &c->arena);
 }
 
+static int is_csv(const char *path)
+{
+	size_t n = strlen(path);
+
+	return (n > 4 && strcmp(path + n - 4, ".csv") == 0) || (n > 7 && strcmp(path + n - 7, ".csv.gz") == 0);
+}
+
+/* A table of machines, one row each, as PAI and openb publish it. */
+static int include_machines(struct ct_config *c, const char *path, struct ct_err *err)
+{
+	struct ct_cluster_spec spec;
+
+	CT_TRY(ct_machines_load(path, &c->arena, &spec, err));
+	c->cluster.types = ct_calloc(spec.n, sizeof *c->cluster.types);
+	c->cluster.n_types = spec.n;
+	c->cluster.list_at = (struct ct_loc){ .file = path };
+	for (size_t i = 0; i < spec.n; i++) {
+		const struct ct_node_spec *n = &spec.nodes[i];
+
+		c->cluster.types[i] = (struct ct_config_nodes){ .name = n->name,
+								.gpu_type = n->gpu_type,
+								.count = n->count,
+								.gpus = n->gpus,
+								.mem_mib = n->mem_mib,
+								.gpu_speed = n->gpu_speed,
+								.cpus = n->cpu_milli / 1000.0,
+								.at = c->cluster.list_at };
+	}
+	return 0;
+}
+
 /* cluster.file: what was said about the cluster before is replaced by the file. */
 static int include_cluster(struct ct_config *c, struct ct_err *err)
 {
@@ -400,6 +458,8 @@ static int include_cluster(struct ct_config *c, struct ct_err *err)
 		return 0;
 	forget_cluster(c);
 	c->cluster.file = path;
+	if (is_csv(path))
+		return include_machines(c, path, err);
 	ct_yaml_load(path, &c->arena, &root, err);
 	if (!root)
 		return (int)err->code;
@@ -560,6 +620,33 @@ static int with_place(struct ct_err *err, const struct ct_err *inner, const stru
 	return ct_err_add(err, inner->code, at->file ? at : NULL, "%s", inner->text);
 }
 
+/* The defaults of sim.compat: of the policy's options, which settings then override,
+ * and of other sections where the key holds its own default. */
+static int apply_compat(struct ct_config *c, const struct ct_policy *p, struct ct_err *err)
+{
+	enum ct_compat set = (enum ct_compat)c->sim.compat;
+	const struct ct_compat_default *d;
+
+	if (!ct_compat_has(set, p->name))
+		return ct_err_add(err, CT_ECONFIG, NULL, "'sim.compat' knows nothing about policy '%s'", p->name);
+	for (size_t i = 0; (d = ct_compat_at(i)); i++) {
+		const struct ct_config_section *section = ct_config_section(d->section);
+		int own = strcmp(d->section, "policy") == 0;
+		const struct ct_opt *o = ct_opt_find(own ? p->opts : section->opts, d->key);
+		void *base = own ? c->policy.state : (void *)c;
+		const struct ct_opt_place place = { d->key, NULL, NULL, CT_ECONFIG, &c->arena, err };
+
+		if (!ct_compat_applies(d, set) || strcmp(d->policy, p->name) != 0)
+			continue;
+		if (!o)
+			return ct_err_add(err, CT_ECONFIG, NULL, "'sim.compat' wants '%s.%s', which policy '%s' lacks",
+					  d->section, d->key, p->name);
+		if (own || strcmp(ct_opt_text(o, base, &c->arena), o->def) == 0)
+			CT_TRY(ct_opt_set(&place, o, base, d->text));
+	}
+	return 0;
+}
+
 static int finish_policy(struct ct_config *c, struct ct_err *err)
 {
 	const struct ct_policy *p;
@@ -572,6 +659,7 @@ static int finish_policy(struct ct_config *c, struct ct_err *err)
 	c->policy.policy = p;
 	c->policy.state = ct_arena_alloc(&c->arena, p->state_size ? p->state_size : 1, _Alignof(max_align_t));
 	ct_opt_defaults(p->opts, c->policy.state, &c->arena);
+	CT_TRY(apply_compat(c, p, err));
 	for (size_t i = 0; i < c->policy.n_settings; i++) {
 		const struct ct_config_setting *s = &c->policy.settings[i];
 		const struct ct_opt *o = ct_opt_find(p->opts, s->key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* config.h - the configuration of one run: defaults < YAML file < command line.
  *
- *	trace:        file format on_bad_row load shift_to_zero columns
+ *	trace:        file format on_bad_row assign load shift_to_zero columns options
  *	cluster:      file, then nodes gpus_per_node gpu_type ... or a list node_types
  *	policy:       name and the options of that policy
  *	sim:          seed until warmup censor attain_floor residents ...
@@ -54,12 +54,14 @@ struct ct_config_setting {
 struct ct_config {
 	struct ct_arena arena; /* owns all texts and lists below */
 	struct {
-		const char *file, *format;
+		const char *file, *format, *assign;
 		int on_bad_row; /* enum ct_bad_row */
 		double load;    /* offered load to stretch submissions to; 0 = as they are */
 		int shift_to_zero;
 		struct ct_column_map *columns;
 		size_t n_columns, cap_columns;
+		struct ct_trace_option *options; /* trace.options.NAME, checked by the reader */
+		size_t n_options, cap_options;
 	} trace;
 	struct {
 		const char *file;
@@ -84,7 +86,9 @@ struct ct_config {
 	struct {
 		int64_t seed, residents, gpu_reserve_mib;
 		ct_time warmup, until, series; /* until, series: 0 = none, automatic */
-		int censor, events;
+		ct_time period, step, preempt_loss, preempt_loss_multi;
+		int censor, events, later_keeps_rate;
+		int compat; /* enum ct_compat */
 		double attain_floor;
 	} sim;
 	struct {

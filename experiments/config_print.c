@@ -126,6 +126,19 @@ static void columns(struct writer *w, const struct ct_config *c)
 	map_end(w);
 }
 
+static void reader_options(struct writer *w, const struct ct_config *c)
+{
+	if (!c->trace.n_options)
+		return;
+	scalar(w, "options", false);
+	map_start(w);
+	for (size_t i = 0; i < c->trace.n_options; i++) {
+		scalar(w, c->trace.options[i].name, false);
+		scalar(w, c->trace.options[i].value, true);
+	}
+	map_end(w);
+}
+
 static void node_types(struct writer *w, const struct ct_config *c)
 {
 	yaml_event_t e;
@@ -155,8 +168,10 @@ static void section(struct writer *w, const struct ct_config *c, const struct ct
 			options(w, c->policy.policy->opts, c->policy.state, NULL);
 	} else {
 		options(w, s->opts, c, strcmp(s->name, "cluster") == 0 ? "file" : NULL);
-		if (strcmp(s->name, "trace") == 0)
+		if (strcmp(s->name, "trace") == 0) {
 			columns(w, c);
+			reader_options(w, c);
+		}
 	}
 	map_end(w);
 }
@@ -242,7 +257,8 @@ void ct_config_print_manual(FILE *to)
 		fprintf(to, "%s: %s\n", s->name, s->help);
 		ct_opt_print_manual(to, s->name, s->opts);
 		if (strcmp(s->name, "trace") == 0)
-			fputs("  trace.columns.COLUMN     name of that column in the file (`cotenant trace columns`)\n",
+			fputs("  trace.columns.COLUMN     name of that column in the file (`cotenant trace columns`)\n"
+			      "  trace.options.OPTION     an option of the trace's reader (`cotenant trace formats`)\n",
 			      to);
 		if (strcmp(s->name, "cluster") == 0) {
 			fputs("  cluster.node_types       instead of the keys above: a list of mappings, each with\n",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/config_table.h"
 
+#include "experiments/compat.h"
 #include "experiments/config.h"
 #include "experiments/option.h"
 #include "sim/profile.h"
@@ -27,6 +28,8 @@ static const struct ct_opt trace_opts[] = {
 	  "name of the reader, auto = from the content (`cotenant trace formats`)", WHERE },
 	{ "on_bad_row", CT_OPT_ENUM, AT(trace.on_bad_row), "refuse", 0, 0, "refuse|drop", NULL,
 	  "a row that cannot be a job: refuse the file, or drop and count the row", WHERE },
+	{ "assign", CT_OPT_TEXT, AT(trace.assign), "", 0, 0, NULL, NULL,
+	  "weights of workload names for jobs that name none, e.g. data:traces/data/assign.csv; seed: sim.seed", PATH },
 	{ "load", CT_OPT_DOUBLE, AT(trace.load), "0", 0, 1000, NULL, NULL,
 	  "stretch submission times to this offered load, 0 = as they are", WHERE },
 	{ "shift_to_zero", CT_OPT_BOOL, AT(trace.shift_to_zero), "false", 0, 0, NULL, NULL,
@@ -34,7 +37,8 @@ static const struct ct_opt trace_opts[] = {
 	{ 0 },
 };
 static const struct ct_opt cluster_opts[] = {
-	{ "file", CT_OPT_TEXT, AT(cluster.file), "", 0, 0, NULL, NULL, "YAML file with the other keys of this section",
+	{ "file", CT_OPT_TEXT, AT(cluster.file), "", 0, 0, NULL, NULL,
+	  "YAML file with the other keys of this section, or a machine table (pai_machine_spec, openb_node_list)",
 	  PATH },
 	{ "nodes", CT_OPT_INT, AT(cluster.nodes), "0", 0, CT_MAX_GPUS, NULL, NULL, "number of nodes, all alike", 0 },
 	{ "gpus_per_node", CT_OPT_INT, AT(cluster.gpus_per_node), "8", 0, CT_MAX_GPUS_PER_NODE, NULL, NULL,
@@ -88,6 +92,18 @@ static const struct ct_opt sim_opts[] = {
 	  "memory of a shared GPU that no job may use", 0 },
 	{ "series", CT_OPT_SECONDS, AT(sim.series), "0", 0, MAX_SECONDS, NULL, "s",
 	  "bin of the time series, 0 = from the trace's span", 0 },
+	{ "period", CT_OPT_SECONDS, AT(sim.period), "0", 0, MAX_SECONDS, NULL, "s",
+	  "ask the policy only at multiples of this, 0 = the policy's own period", 0 },
+	{ "preempt_loss", CT_OPT_SECONDS, AT(sim.preempt_loss), "0", 0, MAX_SECONDS, NULL, "s",
+	  "work a preemption throws away, of a job on one node", 0 },
+	{ "preempt_loss_multi", CT_OPT_SECONDS, AT(sim.preempt_loss_multi), "0", 0, MAX_SECONDS, NULL, "s",
+	  "the same of a job on several nodes", 0 },
+	{ "step", CT_OPT_SECONDS, AT(sim.step), "0", 0, MAX_SECONDS, NULL, "s",
+	  "see ends as a simulator of such steps does, one step late; 0 = exact", 0 },
+	{ "later_keeps_rate", CT_OPT_BOOL, AT(sim.later_keeps_rate), "false", 0, 0, NULL, NULL,
+	  "with step: a job keeps its slow-down after an earlier resident ended", 0 },
+	{ "compat", CT_OPT_ENUM, AT(sim.compat), "none", 0, 0, CT_COMPAT_CHOICES, NULL,
+	  "defaults that repeat another simulator (scheduler/lucid/README.md)", 0 },
 	{ "events", CT_OPT_BOOL, AT(sim.events), "false", 0, 0, NULL, NULL, "record every event", 0 },
 	{ 0 },
 };

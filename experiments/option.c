@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/option.h"
 
+#include "scheduler/registry.h"
 #include "sim/clock.h"
 #include "sim/csv.h"
 #include "sim/nearest.h"
@@ -52,24 +53,6 @@ size_t ct_utf8_check(const char *s, size_t n)
 int ct_opt_is_text(const struct ct_opt *o)
 {
 	return o->type == CT_OPT_TEXT || o->type == CT_OPT_ENUM;
-}
-
-static size_t value_size(enum ct_opt_type type)
-{
-	switch (type) {
-	case CT_OPT_BOOL:
-	case CT_OPT_ENUM:
-		return sizeof(int);
-	case CT_OPT_INT:
-		return sizeof(int64_t);
-	case CT_OPT_DOUBLE:
-		return sizeof(double);
-	case CT_OPT_SECONDS:
-		return sizeof(ct_time);
-	case CT_OPT_TEXT:
-		return sizeof(const char *);
-	}
-	return 0;
 }
 
 static bool has_limits(const struct ct_opt *o)
@@ -311,7 +294,7 @@ static bool good_name(const char *s)
 /* What is wrong with one row, or NULL. */
 static const char *row_defect(const struct ct_opt *opts, const struct ct_opt *o, size_t state_size)
 {
-	size_t size = value_size(o->type);
+	size_t size = ct_opt_value_size(o->type);
 
 	if (!good_name(o->name))
 		return "its name is not lower-case letters, digits and '_'";

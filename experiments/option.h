@@ -23,10 +23,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A flag of the host's tables beside enum ct_opt_flags: a file name, relative to
- * where it was written. */
-enum { CT_OPT_PATH = 1 << 16 };
-
 /* Where a value comes from, and where the outcome goes. */
 struct ct_opt_place {
 	const char *key;         /* full name, "cluster.nodes" */

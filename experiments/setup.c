@@ -5,6 +5,7 @@
 #include "experiments/command.h"
 #include "experiments/data_path.h"
 #include "experiments/version.h"
+#include "traces/assign.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,6 +38,20 @@ static int stretch(struct ct_setup *s, const struct ct_config *c, struct ct_err 
 	return 0;
 }
 
+static int assign(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	struct ct_workload *named;
+	const char *path;
+
+	if (!c->trace.assign)
+		return 0;
+	CT_TRY(ct_data_path(c->trace.assign, &s->arena, &path, err));
+	CT_TRY(ct_trace_assign(s->work, path, (uint64_t)c->sim.seed, &named, err));
+	ct_workload_free(s->work);
+	s->work = named;
+	return 0;
+}
+
 int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(void *ctx, uint64_t done, uint64_t total),
 		   void *ctx, struct ct_err *err)
 {
@@ -45,7 +60,10 @@ int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(voi
 		.on_bad_row = (enum ct_bad_row)c->trace.on_bad_row,
 		.columns = c->trace.columns,
 		.n_columns = c->trace.n_columns,
+		.options = c->trace.options,
+		.n_options = c->trace.n_options,
 		.shift_to_zero = c->trace.shift_to_zero,
+		.figures = s->want_figures ? &s->figures : NULL,
 		.progress = progress,
 		.progress_ctx = ctx,
 	};
@@ -55,6 +73,7 @@ int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(voi
 	CT_TRY(ct_data_path(c->trace.file, &s->arena, &path, err));
 	CT_TRY(ct_trace_read(path, &o, &s->work, err));
 	s->load_read = gpus > 0 ? ct_workload_offered_load(s->work, gpus) : (double)NAN;
+	CT_TRY(assign(s, c, err));
 	CT_TRY(stretch(s, c, err));
 	s->read_s = ct_wall_s() - start;
 	return 0;
@@ -188,6 +207,8 @@ int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 		.attain_floor = c->sim.attain_floor,
 		.series_us = c->sim.series,
 		.record_events = c->sim.events != 0,
+		.step = { .step_us = c->sim.step, .later_keeps_rate = c->sim.later_keeps_rate != 0 },
+		.preempt_loss_us = { c->sim.preempt_loss, c->sim.preempt_loss_multi },
 	};
 	if (s->truth && ct_truth_info(s->truth).reserve_mib > s->spec.gpu_reserve_mib)
 		s->spec.gpu_reserve_mib = ct_truth_info(s->truth).reserve_mib;
@@ -199,6 +220,7 @@ void ct_setup_fini(struct ct_setup *s)
 	ct_truth_free(s->truth); /* refers to the workload */
 	ct_pair_table_free(s->pairs);
 	ct_workload_free(s->work);
+	ct_figures_fini(&s->figures);
 	ct_arena_fini(&s->arena);
 	memset(s, 0, sizeof *s);
 }
@@ -250,6 +272,10 @@ static void describe_import(const struct ct_setup *s, struct ct_result *r)
 
 	ct_result_add(r, CT_RESULT_IMPORT, "source", ct_result_text(r, "%s", base_name(p->source)), 0);
 	ct_result_add(r, CT_RESULT_IMPORT, "format", ct_result_text(r, "%s", p->format), 0);
+	if (p->origin)
+		ct_result_add(r, CT_RESULT_IMPORT, "origin", ct_result_text(r, "%s", p->origin), 0);
+	if (p->history)
+		ct_result_add(r, CT_RESULT_IMPORT, "history", ct_result_text(r, "%s", p->history), 0);
 	ct_result_add(r, CT_RESULT_IMPORT, "rows_read", ct_result_text(r, "%" PRIu64, p->rows_read), 1);
 	ct_result_add(r, CT_RESULT_IMPORT, "rows_kept", ct_result_text(r, "%" PRIu64, p->rows_kept), 1);
 	for (unsigned i = 0; i < p->n_rules; i++) {

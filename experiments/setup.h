@@ -16,6 +16,7 @@
 #include "sim/result.h"
 #include "sim/workload.h"
 #include "sim/world.h"
+#include "traces/figures.h"
 
 struct ct_setup {
 	struct ct_workload *work;    /* as the run sees it: stretched, when asked */
@@ -26,7 +27,9 @@ struct ct_setup {
 	struct ct_transition_table transitions;
 	char transitions_digest[CT_DIGEST_TEXT];
 	struct ct_world_spec spec; /* but observer */
-	double read_s;             /* wall time of reading */
+	int want_figures;          /* set it before reading: fill `figures` (traces/figures.h) */
+	struct ct_figures figures;
+	double read_s; /* wall time of reading */
 	struct ct_arena arena;
 };
 

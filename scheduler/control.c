@@ -100,6 +100,7 @@ static void mirror_node(struct control *c, uint32_t node)
 	v->free_cpu_milli = free_of(n->cpu_milli, n->used_cpu_milli);
 	v->free_mem_mib = free_of(n->mem_mib, n->used_mem_mib);
 	v->free_milli = n->free_milli;
+	v->reserved = n->reserved;
 }
 
 static void mirror_slots(struct control *c, const struct ct_slot *slots, uint32_t n)
@@ -227,9 +228,9 @@ static void remember(struct control *c, uint32_t job)
 					    .min_gpus = j->min_gpus,
 					    .max_gpus = j->max_gpus,
 					    .gpu_milli = j->gpu_milli,
-					    .gpu_mem_mib = j->gpu_mem_mib,
-					    .cpu_milli = j->cpu_milli,
-					    .mem_mib = j->mem_mib,
+					    .gpu_mem_mib = f ? f->config[config].gpu_mem_mib : j->gpu_mem_mib,
+					    .cpu_milli = f ? f->config[config].cpu_milli : j->cpu_milli,
+					    .mem_mib = f ? f->config[config].mem_mib : j->mem_mib,
 					    .user = j->user,
 					    .group = j->group,
 					    .model = j->model,
@@ -365,7 +366,9 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 		list_remove(c, running_of(c), job);
 		enter(c, job, CT_VIEW_QUEUED);
 		job_of(c, job)->gpus_held = 0;
-		job_of(c, job)->n_preemptions++;
+		job_of(c, job)->n_preemptions = ct_world_outcomes(c->world)[job].n_preemptions;
+		if (ct_world_outcomes(c->world)[job].start_us < 0) /* it was a profile run */
+			job_of(c, job)->start_us = -1;
 		enqueue(c, job);
 		if (!c->planning)
 			notify(c, c->policy->on_change, job);
@@ -375,6 +378,10 @@ static void observe(void *ctx, const struct ct_happening *h, const struct ct_slo
 		mirror_node(c, job);
 		mirror_group(c, c->nodes[job].group);
 		notify(c, c->policy->on_change, CT_NO_JOB);
+		break;
+	case CT_DID_RESERVE:
+		mirror_node(c, job);
+		mirror_group(c, c->nodes[job].group);
 		break;
 	case CT_DID_WAKE:
 	case CT_EVENT_KINDS:
@@ -442,7 +449,8 @@ static void build_view(struct control *c)
 				    .n_partitions = c->cluster->n_partitions,
 				    .n_gpu_types = c->cluster->n_types,
 				    .max_residents = c->spec->world.residents,
-				    .host = &c->host };
+				    .host = &c->host,
+				    .gpu_reserve_mib = c->spec->world.gpu_reserve_mib };
 }
 
 /* ---- services */
@@ -630,6 +638,13 @@ static double host_remaining(void *ctx, uint32_t job)
 	return ct_world_job_remaining_us(c->world, job);
 }
 
+static uint32_t host_partition(void *ctx, const char *name)
+{
+	struct control *c = ctx;
+
+	return ct_cluster_partition(c->cluster, name);
+}
+
 static void build_host(struct control *c)
 {
 	c->host = (struct ct_host){ .size = sizeof c->host,
@@ -645,7 +660,8 @@ static void build_host(struct control *c)
 				    .gpus_of = host_gpus_of,
 				    .random = host_random,
 				    .oracle_remaining_us = c->policy->flags & CT_POLICY_ORACLE ? host_remaining : NULL,
-				    .value_text = host_value_text };
+				    .value_text = host_value_text,
+				    .partition = host_partition };
 }
 
 /* ---- the plan: every action is a verb of the world; a refusal is the policy's error */
@@ -712,6 +728,18 @@ static int plan_reject(struct ct_plan *p, uint32_t job)
 static int plan_wake(struct ct_plan *p, ct_time t)
 {
 	ACT(p, ct_world_wake(c->world, t, &e));
+}
+
+static int plan_reserve(struct ct_plan *p, uint32_t node, int how)
+{
+	enum ct_reserve r = how == 0 ? CT_RESERVE_NOT : how == 1 ? CT_RESERVE_FOR_GOOD : CT_RESERVE_FOR_NOW;
+
+	ACT(p, ct_world_reserve(c->world, node, r, &e));
+}
+
+static int plan_profile(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n)
+{
+	ACT(p, ct_world_profile(c->world, job, config, gpus, n, &e));
 }
 
 /* ---- the loop */
@@ -787,7 +815,8 @@ static ct_time on_grid(ct_time t, ct_time period)
  * next point of its grid instead. */
 static int is_due(struct control *c, bool *due)
 {
-	ct_time period = c->policy->period_us, now = ct_world_now(c->world), grid;
+	ct_time period = c->spec->period_us > 0 ? c->spec->period_us : c->policy->period_us,
+		now = ct_world_now(c->world), grid;
 
 	*due = ct_world_changed(c->world);
 	if (!*due || period <= 0)
@@ -870,7 +899,9 @@ static int begin(struct control *c)
 				    .migrate = plan_migrate,
 				    .reconfigure = plan_reconfigure,
 				    .reject = plan_reject,
-				    .wake = plan_wake };
+				    .wake = plan_wake,
+				    .reserve = plan_reserve,
+				    .profile = plan_profile };
 	if (c->policy->init) {
 		int rc = c->policy->init(c->state, &c->view);
 

@@ -22,6 +22,8 @@ struct ct_control_spec {
 	/* The policy's option values: state_size bytes, options set, otherwise zero;
 	 * copied. NULL: state_size zeros (only for policies without options). */
 	const void *policy_state;
+	/* > 0: schedule() only at multiples of it, instead of the policy's own period. */
+	ct_time period_us;
 	const volatile sig_atomic_t *interrupt; /* nonzero: stop after this instant; may be NULL */
 	/* Called every few thousand events with jobs ended and jobs in all; may be NULL. */
 	void (*progress)(void *ctx, uint64_t ended, uint64_t jobs, uint64_t events, ct_time now);

@@ -12,31 +12,6 @@ static int init(void *state, const struct ct_view *v)
 	return ct_queueing_init(state, v, CT_ORDER_SUBMIT);
 }
 
-static void on_submit(void *state, const struct ct_view *v, uint32_t job)
-{
-	ct_queueing_submit(state, v, job);
-}
-
-static void on_finish(void *state, const struct ct_view *v, uint32_t job)
-{
-	ct_queueing_finish(state, v, job);
-}
-
-static void on_change(void *state, const struct ct_view *v, uint32_t job)
-{
-	ct_queueing_change(state, v, job);
-}
-
-static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
-{
-	return ct_queueing_schedule(state, v, p);
-}
-
-static void fini(void *state)
-{
-	ct_queueing_fini(state);
-}
-
 static const struct ct_opt stop_opts[] = {
 	CT_QUEUEING_PLACEMENT, CT_QUEUEING_ON_BLOCK("stop"), CT_QUEUEING_ORDER_BY, CT_QUEUEING_RESIDENTS,
 	{ .name = NULL },
@@ -53,11 +28,7 @@ const struct ct_policy ct_policy_fifo = {
 	.opts = stop_opts,
 	.state_size = sizeof(struct ct_queueing),
 	.init = init,
-	.on_submit = on_submit,
-	.on_finish = on_finish,
-	.on_change = on_change,
-	.schedule = schedule,
-	.fini = fini,
+	CT_QUEUEING_CALLBACKS,
 };
 
 const struct ct_policy ct_policy_firstfit = {
@@ -67,9 +38,5 @@ const struct ct_policy ct_policy_firstfit = {
 	.opts = skip_opts,
 	.state_size = sizeof(struct ct_queueing),
 	.init = init,
-	.on_submit = on_submit,
-	.on_finish = on_finish,
-	.on_change = on_change,
-	.schedule = schedule,
-	.fini = fini,
+	CT_QUEUEING_CALLBACKS,
 };

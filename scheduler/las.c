@@ -10,6 +10,10 @@
  * least `promote` times as long as it has run since it last counted from zero goes
  * back to the first queue, its service counted from zero again; 0 = never.
  *
+ * Jobs submitted at the same instant: in the trace's order, or with ties=running first
+ * those that run, in order of start, then those that wait, in the order in which they
+ * were submitted or lost their GPUs (the Tiresias of the Lucid artifact).
+ *
  * The policy wakes itself when a running job reaches the threshold or a waiting
  * one is due for promotion. Cost of a decision: preemptive.h, plus O(log jobs) a
  * promotion. */
@@ -19,19 +23,33 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct las {
 	struct ct_preemptive s;
 	ct_time threshold; /* GPU-microseconds */
 	double promote;
-	ct_time *base; /* a job: attained time that no longer counts */
-	size_t n_base, cap_base;
+	int ties;
+	struct las_job *job;
+	size_t n_jobs, cap_jobs;
+	int64_t n_turns;
+	ct_time last_submit;
 };
+
+struct las_job {
+	ct_time base;  /* attained time that no longer counts */
+	int64_t first; /* job submitted at the same instant */
+	int64_t turn;  /* counts entries into the list it is in; waiting: above all running */
+};
+
+/* A key of ties=running: queue, submission, running or waiting, turn. */
+enum { TIES_TRACE, TIES_RUNNING };
+#define QUEUE_BIT   ((int64_t)1 << 62)
+#define SUBMIT_UNIT ((int64_t)1 << 31)
+#define WAITING_BIT ((int64_t)1 << 30)
 
 static ct_time service_us(const struct las *l, const struct ct_view *v, uint32_t job)
 {
-	return ct_view_attained_us(v, job) - (job < l->n_base ? l->base[job] : 0);
+	return ct_view_attained_us(v, job) - l->job[job].base;
 }
 
 /* Run time after which a job has the threshold's service. */
@@ -44,9 +62,31 @@ static ct_time threshold_us(const struct las *l, const struct ct_view_job *j)
 
 static int key(struct ct_preemptive *s, const struct ct_view *v, uint32_t job, int64_t *out)
 {
-	const struct las *l = (const struct las *)(const void *)s;
+	struct las *l = (struct las *)(void *)s;
+	int second = service_us(l, v, job) >= threshold_us(l, ct_view_job(v, job));
 
-	*out = service_us(l, v, job) >= threshold_us(l, ct_view_job(v, job));
+	*out = second;
+	if (l->ties == TIES_TRACE)
+		return 0;
+	if (ct_view_job(v, job)->state == CT_VIEW_QUEUED)
+		l->job[job].turn = WAITING_BIT | ++l->n_turns;
+	*out = second * QUEUE_BIT + l->job[job].first * SUBMIT_UNIT + l->job[job].turn;
+	return 0;
+}
+
+static int64_t queue_of(const struct las *l, int64_t key)
+{
+	return l->ties == TIES_TRACE ? key : key / QUEUE_BIT;
+}
+
+/* Told of each start, in order. */
+static int started(struct ct_queueing *q, const struct ct_view *v, uint32_t job, const struct ct_place *at)
+{
+	struct las *l = (struct las *)(void *)q;
+
+	(void)v;
+	(void)at;
+	l->job[job].turn = ++l->n_turns;
 	return 0;
 }
 
@@ -68,11 +108,20 @@ static int init(void *state, const struct ct_view *v)
 
 	l->s.key = key;
 	l->s.value = promotion_us;
+	l->s.q.started = started;
 	return ct_preemptive_init(&l->s, v);
 }
 
 static void on_submit(void *state, const struct ct_view *v, uint32_t job)
 {
+	struct las *l = state;
+	ct_time submit = ct_view_job(v, job)->submit_us;
+	int64_t first = l->n_jobs > 0 && submit == l->last_submit ? l->job[l->n_jobs - 1].first : job;
+
+	l->last_submit = submit;
+	CT_GROW(l->job, l->cap_jobs, (size_t)job + 1);
+	for (; l->n_jobs <= job; l->n_jobs++)
+		l->job[l->n_jobs] = (struct las_job){ .first = first };
 	ct_queueing_submit(state, v, job);
 }
 
@@ -86,16 +135,6 @@ static void on_change(void *state, const struct ct_view *v, uint32_t job)
 	ct_preemptive_change(state, v, job);
 }
 
-static void count_from_zero(struct las *l, const struct ct_view *v, uint32_t job)
-{
-	if (job >= l->n_base) {
-		CT_GROW(l->base, l->cap_base, (size_t)job + 1);
-		memset(l->base + l->n_base, 0, (job + 1 - l->n_base) * sizeof *l->base);
-		l->n_base = (size_t)job + 1;
-	}
-	l->base[job] = ct_view_attained_us(v, job);
-}
-
 static void promote(struct las *l, const struct ct_view *v)
 {
 	struct ct_waiting *w = &l->s.q.waiting;
@@ -103,9 +142,12 @@ static void promote(struct las *l, const struct ct_view *v)
 
 	for (uint32_t c = 0; l->promote > 0 && c < w->n_classes; c++)
 		while ((job = ct_waiting_find(w, c, INT64_MIN, 0, v->now_us)) != CT_NO_JOB) {
-			count_from_zero(l, v, job);
+			int64_t first_queue;
+
+			l->job[job].base = ct_view_attained_us(v, job); /* counted from zero */
+			key(&l->s, v, job, &first_queue);
 			ct_waiting_remove(w, job);
-			ct_waiting_add(w, c, job, 0, INT64_MAX);
+			ct_waiting_add(w, c, job, first_queue, INT64_MAX);
 			l->s.q.part[ct_view_job(v, job)->partition].fresh = 1;
 		}
 }
@@ -121,7 +163,7 @@ static void mark_crossed(struct las *l, const struct ct_view *v)
 			continue;
 		for (size_t k = 0; k < a->n; k++) {
 			key(&l->s, v, a->job[k].job, &now_key);
-			if (now_key != a->job[k].key)
+			if (queue_of(l, now_key) != queue_of(l, a->job[k].key))
 				l->s.q.part[i].freed = 1;
 		}
 	}
@@ -167,7 +209,7 @@ static void fini(void *state)
 {
 	struct las *l = state;
 
-	free(l->base);
+	free(l->job);
 	ct_preemptive_fini(&l->s);
 }
 
@@ -177,6 +219,8 @@ static const struct ct_opt opts[] = {
 	  "attained service from which a job is in the second queue", 0 },
 	{ "promote", CT_OPT_DOUBLE, offsetof(struct las, promote), "0", 0, 1e6, NULL, NULL,
 	  "back to the first queue after waiting so many times the time run; 0 = never", 0 },
+	{ "ties", CT_OPT_ENUM, offsetof(struct las, ties), "trace", 0, 0, "trace|running", NULL,
+	  "jobs submitted together: in the trace's order, or running ones first", 0 },
 	{ .name = NULL },
 };
 

@@ -73,7 +73,7 @@ static uint32_t node_limit(const struct request *r, const struct ct_node *n)
 {
 	uint32_t cpu, mem;
 
-	if (!n->up || n->pool_milli || r->gpu_mem_mib > n->gpu_mem_mib)
+	if (!n->up || n->reserved || n->pool_milli || r->gpu_mem_mib > n->gpu_mem_mib)
 		return 0;
 	cpu = affordable(r->cpu_milli, r->n, n->cpu_milli, n->used_cpu_milli);
 	mem = affordable(r->mem_mib, r->n, n->mem_mib, n->used_mem_mib);
@@ -317,7 +317,7 @@ static struct ct_place find_pool(const struct request *r)
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		const struct ct_node *n = &c->nodes[i];
 
-		if (!n->up || !accepts(r, &c->classes[n->class_id]) || n->free_milli < need)
+		if (!n->up || n->reserved || !accepts(r, &c->classes[n->class_id]) || n->free_milli < need)
 			continue;
 		if (n->cpu_milli - n->used_cpu_milli < r->cpu_milli || n->mem_mib - n->used_mem_mib < r->mem_mib)
 			continue;
@@ -343,6 +343,11 @@ struct ct_place ct_placement_find(struct ct_placement *p, uint32_t job, enum ct_
 
 /* ---- the empty cluster */
 
+static uint32_t nodes_of(const struct request *r, uint32_t shape)
+{
+	return r->c->shapes[shape].count - r->c->shape_reserved[shape];
+}
+
 /* GPUs of an idle node of this shape that the job could use. */
 static uint32_t shape_limit(const struct request *r, const struct ct_node_spec *s)
 {
@@ -367,8 +372,8 @@ static int nodes_possible(const struct request *r, uint32_t class)
 	for (uint32_t i = 0; i < c->n_shapes; i++) {
 		uint32_t limit = c->shape_class[i] == class ? shape_limit(r, &c->shapes[i]) : 0;
 
-		full += limit == size ? c->shapes[i].count : 0;
-		fit_rest += rest && limit >= rest ? c->shapes[i].count : 0;
+		full += limit == size ? nodes_of(r, i) : 0;
+		fit_rest += rest && limit >= rest ? nodes_of(r, i) : 0;
 	}
 	return full >= whole && (!rest || fit_rest > whole);
 }
@@ -385,14 +390,16 @@ int ct_placement_possible(const struct ct_placement *p, uint32_t job, enum ct_pl
 
 		if (!accepts(&r, &c->classes[c->shape_class[i]]))
 			continue;
+		if (s->gpus > largest) /* reserved or not, as pack_idle() sees it */
+			largest = s->gpus;
+		if (!nodes_of(&r, i))
+			continue;
 		if ((rule == CT_PLACE_POOL || !r.n) && (uint64_t)r.n * r.milli <= 1000 * (uint64_t)s->gpus &&
 		    (!s->cpu_milli || r.cpu_milli <= s->cpu_milli) && (!s->mem_mib || r.mem_mib <= s->mem_mib))
 			return 1;
 		if (rule == CT_PLACE_POOL || !r.n)
 			continue;
-		anywhere += (uint64_t)s->count * shape_limit(&r, s);
-		if (s->gpus > largest)
-			largest = s->gpus;
+		anywhere += (uint64_t)nodes_of(&r, i) * shape_limit(&r, s);
 		if (rule == CT_PLACE_PACK && shape_limit(&r, s) >= r.n)
 			return 1;
 	}

@@ -76,7 +76,8 @@ struct ct_opt {
 	unsigned flags;      /* enum ct_opt_flags */
 };
 enum ct_opt_flags {
-	CT_OPT_NO_DIGEST = 1, /* where things are (paths), not what is computed */
+	CT_OPT_NO_DIGEST = 1,  /* where things are (paths), not what is computed */
+	CT_OPT_PATH = 1 << 16, /* a file name, relative to where it was written */
 };
 
 /* ---- what can be read */
@@ -95,7 +96,7 @@ struct ct_view_job {
 	ct_time deadline_us;                   /* -1 = none */
 	uint32_t num_gpus, min_gpus, max_gpus; /* gang size and elastic range; all 0: CPU only */
 	uint32_t gpu_milli;                    /* share of each GPU, 1..1000 */
-	uint32_t gpu_mem_mib;                  /* on each GPU, 0 = unknown */
+	uint32_t gpu_mem_mib;                  /* on each GPU, 0 = unknown; with configurations: the default's */
 	uint32_t cpu_milli, mem_mib;           /* of the whole job, 0 = does not matter */
 	uint32_t user, group, model;           /* equal numbers = equal names, 0 = not given; host->text() */
 	uint32_t partition;                    /* its virtual cluster */
@@ -121,6 +122,7 @@ struct ct_view_node {
 	uint32_t free_cpu_milli; /* UINT32_MAX = unlimited */
 	uint32_t free_mem_mib;
 	uint64_t free_milli; /* share left of all its GPUs */
+	uint32_t reserved;   /* not 0: taken out of its partition by plan->reserve */
 };
 
 struct ct_view_gpu {
@@ -167,6 +169,7 @@ struct ct_view {
 	uint32_t n_nodes, n_gpus, n_groups, n_partitions, n_gpu_types;
 	uint32_t max_residents; /* jobs the engine lets share one GPU */
 	const struct ct_host *host;
+	uint32_t gpu_reserve_mib; /* memory of a shared GPU that no job may use */
 };
 
 /* A job's record, until its on_finish() has returned; afterwards (and for numbers not
@@ -240,6 +243,8 @@ struct ct_host {
 	/* Text of a column for a job, as the trace has it: user, group, model, partition,
 	 * gpu_type, state or an extra column; "" when empty. For numbers use value(). */
 	const char *(*value_text)(void *ctx, uint32_t column, uint32_t job);
+	/* Number of the partition of that name, as in the view's nodes; CT_ANY: none. */
+	uint32_t (*partition)(void *ctx, const char *name);
 };
 
 /* ---- the plan. Functions return 0, or nonzero after recording an error: return it. */
@@ -256,6 +261,13 @@ struct ct_plan {
 	int (*reject)(struct ct_plan *p, uint32_t job);
 	/* Call schedule() again at t > now. */
 	int (*wake)(struct ct_plan *p, ct_time t);
+	/* Take an idle node out of its partition's reach, or give it back. How: 0 = not,
+	 * 1 = for good, could_place() does not count on it, 2 = for now. */
+	int (*reserve)(struct ct_plan *p, uint32_t node, int how);
+	/* A trial run of a queued job on GPUs of reserved nodes, of any partition. It
+	 * finishes if its work ends meanwhile; preempt() ends it otherwise, and what
+	 * it did is done again. */
+	int (*profile)(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n);
 };
 
 /* Start a job in its default configuration where place() found room. */

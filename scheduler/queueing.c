@@ -59,8 +59,9 @@ int ct_queueing_init(struct ct_queueing *q, const struct ct_view *v, enum ct_ord
 	return v->host->fail(v->host->ctx, message);
 }
 
-void ct_queueing_fini(struct ct_queueing *q)
+void ct_queueing_fini(void *queueing)
 {
+	struct ct_queueing *q = queueing;
 	for (uint32_t i = 0; q->part && i < q->n_parts; i++)
 		free(q->part[i].group);
 	free(q->part);
@@ -69,15 +70,17 @@ void ct_queueing_fini(struct ct_queueing *q)
 	ct_waiting_fini(&q->waiting);
 }
 
-void ct_queueing_submit(struct ct_queueing *q, const struct ct_view *v, uint32_t job)
+void ct_queueing_submit(void *queueing, const struct ct_view *v, uint32_t job)
 {
+	struct ct_queueing *q = queueing;
 	(void)v;
 	CT_GROW(q->fresh, q->cap_fresh, q->n_fresh + 1);
 	q->fresh[q->n_fresh++] = job;
 }
 
-void ct_queueing_finish(struct ct_queueing *q, const struct ct_view *v, uint32_t job)
+void ct_queueing_finish(void *queueing, const struct ct_view *v, uint32_t job)
 {
+	struct ct_queueing *q = queueing;
 	uint32_t partition = ct_view_job(v, job)->partition;
 
 	if (partition < q->n_parts)
@@ -85,8 +88,9 @@ void ct_queueing_finish(struct ct_queueing *q, const struct ct_view *v, uint32_t
 	ct_waiting_remove(&q->waiting, job);
 }
 
-void ct_queueing_change(struct ct_queueing *q, const struct ct_view *v, uint32_t job)
+void ct_queueing_change(void *queueing, const struct ct_view *v, uint32_t job)
 {
+	struct ct_queueing *q = queueing;
 	if (job != CT_NO_JOB) {
 		ct_queueing_submit(q, v, job);
 		q->part[ct_view_job(v, job)->partition].freed = 1;
@@ -393,8 +397,9 @@ static int skip_fresh(struct ct_queueing *q, const struct ct_view *v, struct ct_
 	return 0;
 }
 
-int ct_queueing_schedule(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p)
+int ct_queueing_schedule(void *queueing, const struct ct_view *v, struct ct_plan *p)
 {
+	struct ct_queueing *q = queueing;
 	if (ct_queueing_admit(q, v, p, 0))
 		return 1;
 	if (q->on_block == CT_ON_BLOCK_SKIP && q->n_fresh && skip_fresh(q, v, p))

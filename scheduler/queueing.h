@@ -102,11 +102,11 @@ struct ct_queueing {
 
 /* Finds order_by's column; the error was reported when nonzero. */
 int ct_queueing_init(struct ct_queueing *q, const struct ct_view *v, enum ct_order order);
-void ct_queueing_fini(struct ct_queueing *q);
+void ct_queueing_fini(void *queueing);
 /* The policy's callbacks, or the first part of them. */
-void ct_queueing_submit(struct ct_queueing *q, const struct ct_view *v, uint32_t job);
-void ct_queueing_finish(struct ct_queueing *q, const struct ct_view *v, uint32_t job);
-void ct_queueing_change(struct ct_queueing *q, const struct ct_view *v, uint32_t job);
+void ct_queueing_submit(void *queueing, const struct ct_view *v, uint32_t job);
+void ct_queueing_finish(void *queueing, const struct ct_view *v, uint32_t job);
+void ct_queueing_change(void *queueing, const struct ct_view *v, uint32_t job);
 
 /* Estimated run time still to come: the estimate less what was attained, >= 1. */
 int ct_queueing_remaining(const struct ct_queueing *q, const struct ct_view *v, uint32_t job, ct_time *out);
@@ -142,6 +142,10 @@ int ct_queueing_start_head(struct ct_queueing *q, const struct ct_view *v, struc
 
 /* The whole of schedule() for a policy that starts jobs in its order and stops or
  * skips at those that do not fit. */
-int ct_queueing_schedule(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p);
+int ct_queueing_schedule(void *queueing, const struct ct_view *v, struct ct_plan *p);
+/* A policy that is nothing but a queue in some order begins its state with it. */
+#define CT_QUEUEING_CALLBACKS                                                                              \
+	.on_submit = ct_queueing_submit, .on_finish = ct_queueing_finish, .on_change = ct_queueing_change, \
+	.schedule = ct_queueing_schedule, .fini = ct_queueing_fini
 
 #endif

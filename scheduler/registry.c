@@ -10,8 +10,16 @@
 #include <string.h>
 
 static const struct ct_policy *const builtin[] = {
-	&ct_policy_fifo, &ct_policy_firstfit, &ct_policy_sjf, &ct_policy_srtf, &ct_policy_las, &ct_policy_easy,
-	&ct_policy_volcano, &ct_policy_volcano_gpubinpack, &ct_policy_volcano_nogate,
+	&ct_policy_fifo,
+	&ct_policy_firstfit,
+	&ct_policy_sjf,
+	&ct_policy_srtf,
+	&ct_policy_las,
+	&ct_policy_easy,
+	&ct_policy_volcano,
+	&ct_policy_volcano_gpubinpack,
+	&ct_policy_volcano_nogate,
+	&ct_policy_lucid,
 };
 enum { N_BUILTIN = sizeof builtin / sizeof *builtin };
 
@@ -35,7 +43,7 @@ const struct ct_policy *ct_policy_find(const char *name)
 
 /* ---- is a loaded policy complete? */
 
-static size_t value_size(enum ct_opt_type type)
+size_t ct_opt_value_size(enum ct_opt_type type)
 {
 	switch (type) {
 	case CT_OPT_BOOL:
@@ -75,7 +83,7 @@ static const char *choices_defect(const char *choices, const char *def)
 
 static const char *option_defect(const struct ct_opt *o, size_t state_size)
 {
-	size_t size = value_size(o->type);
+	size_t size = ct_opt_value_size(o->type);
 
 	if (!size)
 		return "a type that this program does not know";

@@ -16,4 +16,7 @@ const struct ct_policy *ct_policy_find(const char *name);
  * object stays loaded until the process ends. */
 int ct_policy_get(const char *name_or_path, const struct ct_policy **out, struct ct_err *err);
 
+/* Bytes a value of this type takes in a policy's state; 0 = no such type. */
+size_t ct_opt_value_size(enum ct_opt_type type);
+
 #endif

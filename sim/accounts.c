@@ -201,7 +201,7 @@ static void close_jobs(struct ct_world *w)
 		struct ct_outcome *o = &w->outcome[job];
 		struct ct_live *l = ct_live(w, job);
 		enum ct_phase p = o->state == CT_JOB_STARTING  ? CT_PHASE_START
-				  : o->state == CT_JOB_RUNNING ? CT_PHASE_RUN
+				  : o->state == CT_JOB_RUNNING ? l->profiling ? CT_PHASE_PROFILE : CT_PHASE_RUN
 				  : o->state == CT_JOB_PAUSED  ? l->paused_as
 							       : CT_PHASE_QUEUE;
 
@@ -225,7 +225,7 @@ static int check_job(const struct ct_world *w, uint32_t job, struct ct_err *err)
 		return ct_err_at(err, CT_EMISMATCH, NULL,
 				 "job '%s': its phases add up to %.6f s, its life lasted %.6f s", j->id,
 				 ct_seconds(sum), ct_seconds(end - j->submit_us));
-	on_gpus = sum - o->phase_us[CT_PHASE_QUEUE] - o->phase_us[CT_PHASE_PROFILE];
+	on_gpus = sum - o->phase_us[CT_PHASE_QUEUE];
 	held_s = (double)((ct_wide)ct_job_milli(j) * on_gpus) / 1e9;
 	if (j->min_gpus == j->max_gpus && (o->gpu_s < held_s || o->gpu_s > held_s))
 		return ct_err_at(err, CT_EMISMATCH, NULL, "job '%s': held %.6f GPU s, its time on GPUs makes %.6f",

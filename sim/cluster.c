@@ -177,6 +177,7 @@ struct ct_cluster *ct_cluster_new(const struct ct_cluster_spec *spec, struct ct_
 	c->shapes = shapes;
 	c->n_shapes = (uint32_t)spec->n;
 	c->shape_class = CT_NEW(&c->arena, uint32_t, spec->n);
+	c->shape_reserved = CT_NEW(&c->arena, uint32_t, spec->n);
 	c->nodes = CT_NEW(&c->arena, struct ct_node, nodes);
 	c->gpus = CT_NEW(&c->arena, struct ct_gpu, gpus);
 	c->types = CT_NEW(&c->arena, struct ct_gpu_type, spec->n);
@@ -240,6 +241,8 @@ static void level_add(struct ct_cluster *c, uint32_t node)
 	struct ct_node *n = &c->nodes[node];
 	struct ct_class *k = &c->classes[n->class_id];
 
+	if (n->reserved)
+		return;
 	ct_bits_add(&k->by_idle[n->idle_gpus], c->node_position[node]);
 	if (!k->n_by_idle[n->idle_gpus]++)
 		ct_bits_add(&k->levels, n->idle_gpus);
@@ -251,6 +254,8 @@ static void level_remove(struct ct_cluster *c, uint32_t node)
 	struct ct_node *n = &c->nodes[node];
 	struct ct_class *k = &c->classes[n->class_id];
 
+	if (n->reserved)
+		return;
 	ct_bits_remove(&k->by_idle[n->idle_gpus], c->node_position[node]);
 	if (!--k->n_by_idle[n->idle_gpus])
 		ct_bits_remove(&k->levels, n->idle_gpus);
@@ -266,10 +271,38 @@ static uint32_t count_idle(const struct ct_cluster *c, const struct ct_node *n)
 	return idle;
 }
 
-void ct_cluster_set_up(struct ct_cluster *c, uint32_t node, int up)
+/* An idle node into the sets and counts of its class. */
+static void class_add(struct ct_cluster *c, uint32_t node)
 {
 	struct ct_node *n = &c->nodes[node];
 	struct ct_class *k = &c->classes[n->class_id];
+
+	if (n->reserved)
+		return;
+	k->n_gpus += n->n_gpus;
+	k->n_nodes_up++;
+	for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
+		ct_bits_add(&k->idle, c->gpu_position[g]);
+	level_add(c, node);
+}
+
+static void class_remove(struct ct_cluster *c, uint32_t node)
+{
+	struct ct_node *n = &c->nodes[node];
+	struct ct_class *k = &c->classes[n->class_id];
+
+	if (n->reserved)
+		return;
+	level_remove(c, node);
+	for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
+		ct_bits_remove(&k->idle, c->gpu_position[g]);
+	k->n_gpus -= n->n_gpus;
+	k->n_nodes_up--;
+}
+
+void ct_cluster_set_up(struct ct_cluster *c, uint32_t node, int up)
+{
+	struct ct_node *n = &c->nodes[node];
 
 	if ((int)n->up == up)
 		return;
@@ -277,22 +310,40 @@ void ct_cluster_set_up(struct ct_cluster *c, uint32_t node, int up)
 		n->up = 1;
 		n->idle_gpus = n->n_gpus;
 		n->free_milli = 1000 * (uint64_t)n->n_gpus;
-		k->n_gpus += n->n_gpus;
-		k->n_nodes_up++;
-		for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
-			ct_bits_add(&k->idle, c->gpu_position[g]);
-		level_add(c, node);
+		class_add(c, node);
 		return;
 	}
 	CT_CHECK(NULL, n->idle_gpus == n->n_gpus && !n->pool_milli, "node %u goes down with jobs on it", node);
-	level_remove(c, node);
-	for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
-		ct_bits_remove(&k->idle, c->gpu_position[g]);
+	class_remove(c, node);
 	n->up = 0;
 	n->idle_gpus = 0;
 	n->free_milli = 0;
-	k->n_gpus -= n->n_gpus;
-	k->n_nodes_up--;
+}
+
+/* The row of the specification that a node comes from; nodes stand in its order. */
+static uint32_t shape_of(const struct ct_cluster *c, uint32_t node)
+{
+	uint32_t i = 0;
+
+	while (node >= c->shapes[i].count)
+		node -= c->shapes[i++].count;
+	return i;
+}
+
+void ct_cluster_reserve(struct ct_cluster *c, uint32_t node, enum ct_reserve how)
+{
+	struct ct_node *n = &c->nodes[node];
+	uint32_t shape = shape_of(c, node);
+
+	CT_CHECK(NULL, !n->up || (n->idle_gpus == n->n_gpus && !n->pool_milli), "node %u is reserved with jobs on it",
+		 node);
+	if (n->up)
+		class_remove(c, node);
+	c->shape_reserved[shape] -= n->reserved == CT_RESERVE_FOR_GOOD;
+	n->reserved = how;
+	c->shape_reserved[shape] += n->reserved == CT_RESERVE_FOR_GOOD;
+	if (n->up)
+		class_add(c, node);
 }
 
 /* ---- slots: runs of 2^k, free runs linked through the first one's `next` */
@@ -355,7 +406,7 @@ static void gpu_take(struct ct_cluster *c, struct ct_class *k, struct ct_node *n
 	if (!g->n_residents++) {
 		c->busy_gpus++;
 		ct_bits_remove(&k->idle, at);
-		if (g->used_milli < 1000)
+		if (g->used_milli < 1000 && !n->reserved)
 			ct_bits_add(&k->partial, at);
 	} else {
 		c->shared_gpus += g->n_residents == 2;
@@ -380,12 +431,13 @@ static void gpu_give(struct ct_cluster *c, struct ct_class *k, struct ct_node *n
 	book_share(c, n, before, capped(g->used_milli));
 	if (!--g->n_residents) {
 		c->busy_gpus--;
-		ct_bits_add(&k->idle, at);
+		if (!n->reserved)
+			ct_bits_add(&k->idle, at);
 		if (before < 1000)
 			ct_bits_remove(&k->partial, at);
 	} else {
 		c->shared_gpus -= g->n_residents == 1;
-		if (g->used_milli < 1000)
+		if (g->used_milli < 1000 && !n->reserved)
 			ct_bits_add(&k->partial, at);
 	}
 }

@@ -56,6 +56,7 @@ struct ct_node {
 	uint32_t first_gpu, n_gpus;
 	uint32_t gpu_mem_mib, cpu_milli, mem_mib; /* capacities; UINT32_MAX = unlimited */
 	uint32_t up;                              /* 0 while the node is down */
+	uint32_t reserved;                        /* enum ct_reserve; not NOT: in no set or count of its class */
 	uint32_t idle_gpus;                       /* GPUs without any resident; 0 while a pool share is held */
 	uint64_t free_milli;                      /* of all its GPUs, pool shares and slots taken off; floor 0 */
 	uint32_t used_cpu_milli, used_mem_mib;
@@ -68,8 +69,8 @@ struct ct_gpu_type {
 };
 
 /* The nodes of one partition with one GPU type. Sets hold positions within the
- * class: GPUs in node order, nodes in ascending order. Only nodes that are up are
- * in any set or count. A node that holds a pool share counts as having no idle
+ * class: GPUs in node order, nodes in ascending order. Only nodes that are up and not
+ * reserved are in any set or count. A node that holds a pool share counts as having no idle
  * GPU; its GPUs stay in `idle`, so whoever reads that set looks at pool_milli. */
 struct ct_class {
 	uint32_t partition, type;
@@ -103,6 +104,7 @@ struct ct_cluster {
 	uint32_t n_types, n_partitions, n_classes;
 	const struct ct_node_spec *shapes; /* the specification, copied */
 	uint32_t *shape_class;             /* class of each row of it */
+	uint32_t *shape_reserved;          /* nodes of each row reserved for good */
 	uint32_t n_shapes;
 	uint32_t *gpu_position;  /* GPU -> position in its class's bit sets */
 	uint32_t *node_position; /* node -> position in its class */
@@ -140,6 +142,9 @@ void ct_cluster_take_pool(struct ct_cluster *c, uint32_t node, uint64_t milli, u
 void ct_cluster_give_pool(struct ct_cluster *c, uint32_t node, uint64_t milli, uint32_t cpu_milli, uint32_t mem_mib);
 
 void ct_cluster_set_up(struct ct_cluster *c, uint32_t node, int up);
+/* Takes a node without residents out of its class's sets and counts, or back in. */
+enum ct_reserve { CT_RESERVE_NOT, CT_RESERVE_FOR_GOOD, CT_RESERVE_FOR_NOW };
+void ct_cluster_reserve(struct ct_cluster *c, uint32_t node, enum ct_reserve how);
 
 /* CPU or host memory of a job of `total` on `n` GPUs that falls to the k GPUs on
  * one node: rounded up, so that no node is over-committed. */

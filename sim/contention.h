@@ -16,6 +16,7 @@ struct ct_contender {
 	uint32_t config;   /* index in the job's family */
 	uint32_t gpu_type; /* index in the cluster's types */
 	uint32_t milli;    /* share of the GPU */
+	uint32_t start;    /* counts starts: the smaller one was there first */
 };
 
 struct ct_contention {

@@ -21,11 +21,12 @@
 
 enum { CHUNK = 1 << 16 };
 
-/* ---- bytes: from a file or memory, plain or gzip */
+/* ---- bytes: from a file, memory or a callback, plain or gzip */
 
 struct source {
 	const char *name;
-	int fd; /* -1: memory */
+	int fd; /* -1: memory, or input */
+	struct ct_csv_input input;
 	const unsigned char *mem;
 	size_t mem_left;
 	uint64_t done, total;
@@ -48,7 +49,9 @@ static int read_raw(struct source *s, unsigned char *to, size_t n, size_t *got, 
 {
 	ssize_t k;
 
-	if (s->fd < 0) {
+	if (s->input.read) {
+		CT_TRY(s->input.read(s->input.ctx, to, n, got, err));
+	} else if (s->fd < 0) {
 		*got = n < s->mem_left ? n : s->mem_left;
 		if (*got)
 			memcpy(to, s->mem, *got);
@@ -520,6 +523,16 @@ int ct_csv_open_memory(const char *name, const void *bytes, size_t n, char delim
 	return open_done(c, out, err);
 }
 
+int ct_csv_open_input(const char *name, const struct ct_csv_input *input, char delimiter, struct ct_csv **out,
+		      struct ct_err *err)
+{
+	struct ct_csv *c = new_csv(name, delimiter);
+
+	c->source.input = *input;
+	c->source.total = input->total;
+	return open_done(c, out, err);
+}
+
 void ct_csv_close(struct ct_csv *c)
 {
 	if (!c)
@@ -528,6 +541,8 @@ void ct_csv_close(struct ct_csv *c)
 		inflateEnd(&c->source.z);
 	if (c->source.fd >= 0)
 		close(c->source.fd);
+	if (c->source.input.close)
+		c->source.input.close(c->source.input.ctx);
 	free(c->source.packed);
 	free((char *)c->source.name);
 	free(c->buffer);

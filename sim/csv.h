@@ -36,6 +36,18 @@ int ct_csv_open(const char *path, char delimiter, struct ct_csv **out, struct ct
 /* From memory (tests, fuzzing); `name` stands in messages. The bytes must outlive it. */
 int ct_csv_open_memory(const char *name, const void *bytes, size_t n, char delimiter, struct ct_csv **out,
 		       struct ct_err *err);
+/* From a stream of bytes that someone else unpacks (a member of an archive); gzip
+ * inside is recognised all the same. `close` is called once, by ct_csv_close() or
+ * when opening fails; it may be NULL. */
+struct ct_csv_input {
+	/* Up to n bytes; *got = 0 at the end. An error code, and its text, otherwise. */
+	int (*read)(void *ctx, void *to, size_t n, size_t *got, struct ct_err *err);
+	void (*close)(void *ctx);
+	void *ctx;
+	uint64_t total; /* bytes in all, 0 = unknown */
+};
+int ct_csv_open_input(const char *name, const struct ct_csv_input *input, char delimiter, struct ct_csv **out,
+		      struct ct_err *err);
 void ct_csv_close(struct ct_csv *c);
 
 /* 1: a record is there; 0: end of input; otherwise an error code: CT_EIO (read,

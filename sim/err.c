@@ -18,16 +18,15 @@ __attribute__((format(printf, 3, 0))) static void append(struct ct_err *e, const
 	if (e->kept >= CT_ERR_LINES)
 		return;
 	if (at) {
-		k = snprintf(line, sizeof line, "%s:", at->file);
-		if (k > 0 && at->line)
-			k += snprintf(line + k, sizeof line - (size_t)k < sizeof line ? sizeof line - (size_t)k : 0,
-				      "%zu:", at->line);
-		if (k > 0 && at->line && at->col && (size_t)k < sizeof line)
-			k += snprintf(line + k, sizeof line - (size_t)k, "%zu:", at->col);
-		if (k > 0 && (size_t)k < sizeof line - 1) {
-			line[k] = ' ';
-			n = (size_t)k + 1;
-		}
+		if (at->line && at->col)
+			k = snprintf(line, sizeof line, "%s:%zu:%zu: ", at->file, at->line, at->col);
+		else if (at->line)
+			k = snprintf(line, sizeof line, "%s:%zu: ", at->file, at->line);
+		else
+			k = snprintf(line, sizeof line, "%s: ", at->file);
+		/* A place that leaves no room for the message is left out. */
+		if (k > 0 && (size_t)k < sizeof line)
+			n = (size_t)k;
 	}
 	k = vsnprintf(line + n, sizeof line - n, fmt, ap);
 	if (k < 0)

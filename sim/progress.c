@@ -37,8 +37,12 @@ static struct ct_contender contender(const struct ct_world *w, uint32_t job, uin
 {
 	const struct ct_job *j = &w->work->jobs[job];
 
-	return (struct ct_contender){ job, j->model, ct_live(w, job)->config,
-				      w->cluster->nodes[w->cluster->gpus[gpu].node].type, j->gpu_milli };
+	return (struct ct_contender){ job,
+				      j->model,
+				      ct_live(w, job)->config,
+				      w->cluster->nodes[w->cluster->gpus[gpu].node].type,
+				      j->gpu_milli,
+				      ct_live(w, job)->start_number };
 }
 
 /* What `job` keeps of its solo speed on one GPU. */
@@ -97,45 +101,68 @@ static void credit(struct ct_world *w, uint32_t job, double done_us)
 		w->work_gpu_s += s * (double)ct_job_milli(j) / 1000;
 }
 
-void ct_progress_settle(struct ct_world *w, uint32_t job)
+static void settle_at(struct ct_world *w, uint32_t job, ct_time t)
 {
 	struct ct_live *l = ct_live(w, job);
-	ct_time now = w->where.now_us;
 
-	if (l->rate > 0 && now > l->settled) {
-		double done = (double)(now - l->settled) * l->rate;
+	if (l->rate > 0 && t > l->settled) {
+		double done = (double)(t - l->settled) * l->rate;
 
 		credit(w, job, done < l->remaining_us ? done : l->remaining_us);
 	}
-	l->settled = now;
+	l->settled = t;
 }
 
-void ct_progress_rate(struct ct_world *w, uint32_t job)
+void ct_progress_settle(struct ct_world *w, uint32_t job)
+{
+	settle_at(w, job, w->where.now_us);
+}
+
+/* Microseconds until the end of a job is seen. */
+static double wait_of(const struct ct_world *w, const struct ct_live *l)
+{
+	double step = (double)w->spec.step.step_us;
+
+	if (step > 0 && !l->profiling)
+		return (ceil(l->remaining_us / (l->rate * step)) + 1) * step;
+	return ceil(l->remaining_us / l->rate);
+}
+
+/* The rate holds from `from` on, at most a step before now. */
+static void rate_from(struct ct_world *w, uint32_t job, ct_time from)
 {
 	struct ct_live *l = ct_live(w, job);
 	double rate = ct_demand_of(w, job, l->config).throughput * scaling(w, job) * slowest(w, job), wait;
 	ct_time end;
 
 	CT_CHECK(&w->where, rate > 0 && isfinite(rate), "job '%s' has rate %g", w->work->jobs[job].id, rate);
-	ct_progress_settle(w, job);
+	settle_at(w, job, from);
 	if (l->end.generation && !(rate < l->rate) && !(rate > l->rate))
 		return;
 	l->rate = rate;
-	wait = ceil(l->remaining_us / rate);
+	/* Done, but not seen yet: no speed changes that. */
+	if (l->end.generation && w->spec.step.step_us && !(l->remaining_us > 0))
+		return;
+	wait = wait_of(w, l);
 	/* A job re-rated by a verb ends after the present instant, also when rounding
 	 * left it nothing to do: an instant is not visited twice. */
 	if (wait < 1 && !w->in_batch)
 		wait = 1;
 	CT_CHECK(&w->where, wait < 9e18, "job '%s' would run for %g us", w->work->jobs[job].id, wait);
-	end = w->where.now_us +
-	      (wait < (double)(CT_NEVER - w->where.now_us) ? (ct_time)wait : CT_NEVER - w->where.now_us);
+	end = from + (wait < (double)(CT_NEVER - from) ? (ct_time)wait : CT_NEVER - from);
 	if (l->end.generation)
 		ct_event_move(&w->events, l->end, end);
 	else
 		l->end = ct_event_push(&w->events, end, CT_EVENT_FINISH, ct_end_payload(job, CT_END_JOB));
 }
 
-void ct_progress_rate_neighbours(struct ct_world *w, const struct ct_slot *slots, uint32_t n, uint32_t job)
+void ct_progress_rate(struct ct_world *w, uint32_t job)
+{
+	rate_from(w, job, w->where.now_us);
+}
+
+static void rate_neighbours(struct ct_world *w, const struct ct_slot *slots, uint32_t n, uint32_t job,
+			    void (*rate)(struct ct_world *w, uint32_t other, uint32_t job))
 {
 	uint32_t mark = ++w->mark;
 
@@ -151,9 +178,36 @@ void ct_progress_rate_neighbours(struct ct_world *w, const struct ct_slot *slots
 				continue;
 			ct_live(w, other)->mark = mark;
 			if (w->outcome[other].state == CT_JOB_RUNNING)
-				ct_progress_rate(w, other);
+				rate(w, other, job);
 		}
 	}
+}
+
+static void rate_now(struct ct_world *w, uint32_t other, uint32_t job)
+{
+	(void)job;
+	ct_progress_rate(w, other);
+}
+
+void ct_progress_rate_neighbours(struct ct_world *w, const struct ct_slot *slots, uint32_t n, uint32_t job)
+{
+	rate_neighbours(w, slots, n, job, rate_now);
+}
+
+static void rate_survivor(struct ct_world *w, uint32_t other, uint32_t job)
+{
+	const struct ct_live *l = ct_live(w, other);
+	ct_time step = w->spec.step.step_us, from = w->where.now_us - step;
+
+	if (l->start_number < ct_live(w, job)->start_number)
+		ct_progress_rate(w, other);
+	else if (!w->spec.step.later_keeps_rate)
+		rate_from(w, other, from > l->settled ? from : l->settled);
+}
+
+void ct_progress_rate_survivors(struct ct_world *w, const struct ct_slot *slots, uint32_t n, uint32_t job)
+{
+	rate_neighbours(w, slots, n, job, rate_survivor);
 }
 
 void ct_progress_stop(struct ct_world *w, uint32_t job)

@@ -50,8 +50,28 @@ static int check_config(const struct ct_world *w, uint32_t job, uint32_t config,
 
 /* ---- do these GPUs have room? */
 
+/* Ordinary runs stay in their partition, off reserved nodes; profile runs on these. */
+static int check_territory(const struct ct_world *w, uint32_t job, uint32_t gpu, bool profile, struct ct_err *err)
+{
+	const struct ct_cluster *c = w->cluster;
+	uint32_t node = c->gpus[gpu].node;
+	const struct ct_node *n = &c->nodes[node];
+	const struct ct_live *l = ct_live(w, job);
+
+	if (profile && !n->reserved)
+		return REFUSE(w, job, err, "GPU %u is on node %u, which is not reserved for profile runs", gpu, node);
+	if (profile)
+		return 0;
+	if (n->reserved)
+		return REFUSE(w, job, err, "GPU %u is on node %u, which is reserved", gpu, node);
+	if (n->partition != l->partition)
+		return REFUSE(w, job, err, "GPU %u belongs to partition '%s', the job to '%s'", gpu,
+			      c->partitions[n->partition], c->partitions[l->partition]);
+	return 0;
+}
+
 static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struct ct_demand *d, uint32_t stamp,
-		     struct ct_err *err)
+		     bool profile, struct ct_err *err)
 {
 	const struct ct_cluster *c = w->cluster;
 	const struct ct_live *l = ct_live(w, job);
@@ -68,9 +88,7 @@ static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struc
 	n = &c->nodes[g->node];
 	if (!n->up)
 		return REFUSE(w, job, err, "GPU %u is on node %u, which is down", gpu, g->node);
-	if (n->partition != l->partition)
-		return REFUSE(w, job, err, "GPU %u belongs to partition '%s', the job to '%s'", gpu,
-			      c->partitions[n->partition], c->partitions[l->partition]);
+	CT_TRY(check_territory(w, job, gpu, profile, err));
 	if (l->type != CT_NONE && n->type != l->type)
 		return REFUSE(w, job, err, "GPU %u is a '%s', the job wants '%s'", gpu, c->types[n->type].name,
 			      c->types[l->type].name);
@@ -149,12 +167,12 @@ static int check_hosts(const struct ct_world *w, uint32_t job, const uint32_t *g
 
 /* `gpus` ascending. */
 static int check_room(struct ct_world *w, uint32_t job, const uint32_t *gpus, uint32_t n, const struct ct_demand *d,
-		      struct ct_err *err)
+		      bool profile, struct ct_err *err)
 {
 	uint32_t stamp = ++w->mark;
 
 	for (uint32_t i = 0; i < n; i++)
-		CT_TRY(check_gpu(w, job, gpus[i], d, stamp, err));
+		CT_TRY(check_gpu(w, job, gpus[i], d, stamp, profile, err));
 	return check_hosts(w, job, gpus, n, d, err);
 }
 
@@ -262,7 +280,10 @@ void ct_release(struct ct_world *w, uint32_t job, const struct ct_slot **slots, 
 	l->switching = (ct_event_handle){ 0, 0 };
 	unlink_holder(w, job);
 	w->n_running--;
-	ct_progress_rate_neighbours(w, *slots, *n, job);
+	if (w->outcome[job].state == CT_JOB_FINISHED && w->spec.step.step_us)
+		ct_progress_rate_survivors(w, *slots, *n, job);
+	else
+		ct_progress_rate_neighbours(w, *slots, *n, job);
 	ct_progress_sm(w, *slots, *n);
 }
 
@@ -291,9 +312,13 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	struct ct_live *l = ct_live(w, job);
 	struct ct_outcome *o = &w->outcome[job];
 	const struct ct_slot *slots;
-	struct ct_price p;
+	struct ct_price p = { 0, 0 };
 
-	p = price(w, job, o->n_starts ? CT_TRANSITION_RESUME : CT_TRANSITION_START, config, config);
+	if (!l->profiling) {
+		p = price(w, job, o->n_starts ? CT_TRANSITION_RESUME : CT_TRANSITION_START, config, config);
+		o->n_starts = one_more(o->n_starts);
+	}
+	l->start_number = ++w->start_number;
 	l->config = l->next_config = config;
 	l->held_since = w->where.now_us;
 	l->start_remaining_us = l->remaining_us;
@@ -304,7 +329,6 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	w->n_running++;
 	if (o->start_us < 0)
 		o->start_us = w->where.now_us;
-	o->n_starts = one_more(o->n_starts);
 	slots = ct_slots_of(w, l);
 	l->settled = w->where.now_us;
 	if (p.cost_us > 0) {
@@ -321,8 +345,8 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	ct_world_tell(w, CT_DID_START, job, config, slots, l->n_slots);
 }
 
-int ct_world_start(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
-		   struct ct_err *err)
+static int start(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n, bool profile,
+		 struct ct_err *err)
 {
 	struct ct_demand d;
 
@@ -331,10 +355,39 @@ int ct_world_start(struct ct_world *w, uint32_t job, uint32_t config, const uint
 	CT_TRY(check_config(w, job, config, err));
 	CT_TRY(ascending(w, job, &gpus, n, err));
 	d = ct_demand_of(w, job, config);
-	CT_TRY(check_room(w, job, gpus, n, &d, err));
+	CT_TRY(check_room(w, job, gpus, n, &d, profile, err));
 	take(w, job, gpus, n, &d);
 	record_place(w, job, gpus, n);
+	ct_live(w, job)->profiling = profile;
 	begin(w, job, config);
+	return 0;
+}
+
+int ct_world_start(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
+		   struct ct_err *err)
+{
+	return start(w, job, config, gpus, n, false, err);
+}
+
+int ct_world_profile(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
+		     struct ct_err *err)
+{
+	return start(w, job, config, gpus, n, true, err);
+}
+
+int ct_world_reserve(struct ct_world *w, uint32_t node, enum ct_reserve how, struct ct_err *err)
+{
+	const struct ct_node *n;
+
+	if (node >= w->cluster->n_nodes)
+		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: there is no node %u, the cluster has %u",
+				 ct_seconds(w->where.now_us), node, w->cluster->n_nodes);
+	n = &w->cluster->nodes[node];
+	if (n->up && (n->idle_gpus < n->n_gpus || n->pool_milli))
+		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: node %u is in use, it cannot be %s",
+				 ct_seconds(w->where.now_us), node, how ? "reserved" : "given back");
+	ct_cluster_reserve(w->cluster, node, how);
+	ct_world_tell(w, CT_DID_RESERVE, node, 0, NULL, 0);
 	return 0;
 }
 
@@ -348,8 +401,8 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	CT_TRY(check_job(w, job, err));
 	CT_TRY(check_state(w, job, w->outcome[job].state == CT_JOB_QUEUED, "start", err));
 	CT_TRY(check_config(w, job, config, err));
-	if (node >= w->cluster->n_nodes || !w->cluster->nodes[node].up)
-		return REFUSE(w, job, err, "node %u does not exist or is down", node);
+	if (node >= w->cluster->n_nodes || !w->cluster->nodes[node].up || w->cluster->nodes[node].reserved)
+		return REFUSE(w, job, err, "node %u does not exist, is down or reserved", node);
 	l = ct_live(w, job);
 	n = &w->cluster->nodes[node];
 	d = ct_demand_of(w, job, config);
@@ -372,32 +425,61 @@ int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint3
 	return 0;
 }
 
+/* Takes `s` seconds of work back from what a job has done. */
+static void lose_work(struct ct_world *w, uint32_t job, double s)
+{
+	struct ct_outcome *o = &w->outcome[job];
+	double gpus = (double)ct_job_milli(&w->work->jobs[job]) / 1000;
+
+	o->work_s -= s;
+	o->lost_s += s;
+	if (w->window_open) {
+		w->work_gpu_s -= s * gpus;
+		w->lost_gpu_s += s * gpus;
+	}
+}
+
+static bool spans_nodes(const struct ct_world *w, uint32_t job)
+{
+	const struct ct_slot *s = w->cluster->slots + ct_live(w, job)->first_slot;
+	uint32_t n = ct_live(w, job)->n_slots;
+
+	/* slots are in ascending order of GPU */
+	return n && w->cluster->gpus[s[0].gpu].node != w->cluster->gpus[s[n - 1].gpu].node;
+}
+
+/* What a job of the queue falls back to, in solo microseconds still to do. */
+static double fall_back(const struct ct_world *w, uint32_t job, bool lose)
+{
+	const struct ct_live *l = ct_live(w, job);
+	double left = l->remaining_us + (double)w->spec.preempt_loss_us[spans_nodes(w, job)];
+
+	return lose || l->profiling || left > l->start_remaining_us ? l->start_remaining_us : left;
+}
+
 void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
 {
 	struct ct_live *l = ct_live(w, job);
 	struct ct_outcome *o = &w->outcome[job];
 	const struct ct_slot *slots;
 	uint32_t n;
+	double left;
 
 	ct_progress_stop(w, job);
 	ct_event_cancel(&w->events, l->switching);
-	if (lose) {
-		double s = (l->start_remaining_us - l->remaining_us) / 1e6;
-		double gpus = (double)ct_job_milli(&w->work->jobs[job]) / 1000;
-
-		o->work_s -= s;
-		o->lost_s += s;
-		if (w->window_open) {
-			w->work_gpu_s -= s * gpus;
-			w->lost_gpu_s += s * gpus;
-		}
-		l->remaining_us = l->start_remaining_us;
-	}
+	left = fall_back(w, job, lose);
+	lose_work(w, job, (left - l->remaining_us) / 1e6);
+	l->remaining_us = left;
 	ct_world_enter(w, job, CT_JOB_QUEUED,
 		       o->state == CT_JOB_STARTING  ? CT_PHASE_START
+		       : l->profiling               ? CT_PHASE_PROFILE
 		       : o->state == CT_JOB_RUNNING ? CT_PHASE_RUN
 						    : l->paused_as);
-	o->n_preemptions = one_more(o->n_preemptions);
+	if (!l->profiling)
+		o->n_preemptions = one_more(o->n_preemptions);
+	else if (!o->n_starts)
+		o->start_us = -1;
+	l->profiling = false;
 	w->n_queued++;
 	w->queued_milli += ct_job_milli(&w->work->jobs[job]);
 	ct_release(w, job, &slots, &n);
@@ -451,7 +533,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 	for (uint32_t i = 0; i < n_old; i++)
 		old[i] = w->cluster->slots[first + i].gpu;
 	give(w, job);
-	refused = check_room(w, job, gpus, n, &d, err);
+	refused = check_room(w, job, gpus, n, &d, l->profiling, err);
 	if (refused) {
 		d = ct_demand_of(w, job, l->config);
 		take(w, job, old, n_old, &d);
@@ -507,7 +589,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 		gpus[i] = w->cluster->slots[l->first_slot + i].gpu;
 	give(w, job);
 	d = ct_demand_of(w, job, config);
-	refused = check_room(w, job, gpus, n, &d, err);
+	refused = check_room(w, job, gpus, n, &d, l->profiling, err);
 	if (refused)
 		d = ct_demand_of(w, job, l->config);
 	take(w, job, gpus, n, &d);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/workload.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -530,6 +532,61 @@ int ct_workload_seal(struct ct_workload *w, struct ct_err *err)
 	return 0;
 }
 
+/* ---- how it was made */
+
+void ct_workload_history(struct ct_workload *w, const char *fmt, ...)
+{
+	const char *old = w->report.history ? w->report.history : "";
+	size_t n = strlen(old);
+	char line[1024], *all;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	all = ct_realloc_array(NULL, n + strlen(line) + 2, 1);
+	memcpy(all, old, n);
+	if (n)
+		all[n++] = '\n';
+	memcpy(all + n, line, strlen(line) + 1);
+	w->report.history = ct_workload_text(w, all, n + strlen(line));
+	free(all);
+}
+
+/* ---- copies */
+
+static const char *text_copy(struct ct_workload *w, const char *text)
+{
+	return text ? ct_workload_text(w, text, strlen(text)) : NULL;
+}
+
+/* The texts of the report may live in the arena of `w`. */
+static void copy_report(struct ct_workload *copy, const struct ct_import_report *r)
+{
+	copy->report = *r;
+	copy->report.source = text_copy(copy, r->source);
+	copy->report.format = text_copy(copy, r->format);
+	copy->report.origin = text_copy(copy, r->origin);
+	copy->report.history = text_copy(copy, r->history);
+	copy->report.header = text_copy(copy, r->header);
+	for (unsigned i = 0; i < r->n_rules; i++) {
+		copy->report.rules[i].rule = text_copy(copy, r->rules[i].rule);
+		copy->report.rules[i].meaning = text_copy(copy, r->rules[i].meaning);
+	}
+}
+
+struct ct_workload *ct_workload_like(const struct ct_workload *w)
+{
+	struct ct_workload *copy = ct_workload_new();
+
+	copy_report(copy, &w->report);
+	for (size_t i = 1; i < w->strings.n; i++) /* in order, so the numbers stay */
+		ct_strings_add(&copy->strings, w->strings.text[i], strlen(w->strings.text[i]));
+	for (size_t c = 0; c < w->n_columns; c++)
+		ct_workload_column(copy, w->columns[c].name);
+	return copy;
+}
+
 /* ---- another arrival rate */
 
 static void copy_columns(const struct ct_workload *w, struct ct_workload *out)
@@ -568,12 +625,7 @@ int ct_workload_stretch(const struct ct_workload *w, double factor, struct ct_wo
 		return ct_err_at(err, CT_ECONFIG, NULL,
 				 "stretched by %g, the last job is submitted too late (limit %g s)", factor,
 				 ct_seconds(CT_TIME_LIMIT));
-	copy = ct_workload_new();
-	copy->report = w->report;
-	if (w->report.source) /* lives in the arena of w */
-		copy->report.source = ct_workload_text(copy, w->report.source, strlen(w->report.source));
-	for (size_t i = 1; i < w->strings.n; i++) /* in order, so the numbers stay */
-		ct_strings_add(&copy->strings, w->strings.text[i], strlen(w->strings.text[i]));
+	copy = ct_workload_like(w);
 	for (size_t i = 0; i < w->n; i++) {
 		struct ct_job j = w->jobs[i];
 

@@ -67,9 +67,11 @@ struct ct_rule_count {
 enum { CT_RULES = 48 };
 
 struct ct_import_report {
-	const char *source; /* file name as given */
-	const char *format; /* "csv", "cotenant-hdf5", ... */
-	const char *origin; /* what a canonical file was made from; NULL: the source is the original */
+	const char *source;  /* file name as given */
+	const char *format;  /* "csv", "cotenant-hdf5", ... */
+	const char *origin;  /* what a canonical file was made from; NULL: the source is the original */
+	const char *history; /* how it was made: a line each for what happened to it, NULL = nothing */
+	const char *header;  /* the original's own comment lines (SWF), NULL = none */
 	uint64_t rows_read, rows_kept;
 	struct ct_rule_count rules[CT_RULES];
 	unsigned n_rules;
@@ -99,6 +101,12 @@ size_t ct_workload_column(struct ct_workload *w, const char *name);
 void ct_workload_set_extra(struct ct_workload *w, size_t column, uint32_t job, const char *text, size_t n);
 /* Counts `rows` under a rule; `rule` and `meaning` must be string constants. */
 void ct_workload_count(struct ct_workload *w, const char *rule, const char *meaning, uint64_t rows, int dropped);
+
+/* Adds a line to report.history; allowed also when sealed, it is no content. */
+__attribute__((format(printf, 2, 3))) void ct_workload_history(struct ct_workload *w, const char *fmt, ...);
+/* A new workload, not sealed, with the strings (under the same numbers), extra
+ * columns' names and report of `w`, but no jobs. */
+struct ct_workload *ct_workload_like(const struct ct_workload *w);
 
 /* Sorts by submission time (stable, a move is counted as "unsorted_submit"),
  * checks what every reader must guarantee (positive durations and sizes, ranges,

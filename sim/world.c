@@ -53,9 +53,9 @@ const char *ct_reason_text(enum ct_reason r)
 
 const char *ct_event_kind_name(enum ct_event_kind k)
 {
-	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",    "start",   "run",
-							  "finish",  "fail",      "preempt", "switch",
-							  "migrate", "node_down", "node_up", "wake" };
+	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",  "start",  "run",     "finish",
+							  "fail",    "preempt", "switch", "migrate", "node_down",
+							  "node_up", "wake",    "reserve" };
 
 	return name[k];
 }
@@ -319,7 +319,7 @@ static enum ct_phase phase_of(const struct ct_world *w, uint32_t job)
 	case CT_JOB_STARTING:
 		return CT_PHASE_START;
 	case CT_JOB_RUNNING:
-		return CT_PHASE_RUN;
+		return ct_live(w, job)->profiling ? CT_PHASE_PROFILE : CT_PHASE_RUN;
 	case CT_JOB_PAUSED:
 		return ct_live(w, job)->paused_as;
 	default:

@@ -93,7 +93,7 @@ struct ct_outcome {
 	ct_time phase_us[CT_PHASES];
 	double gpu_s;  /* GPU-seconds held (share counted) */
 	double work_s; /* solo seconds of work done and kept */
-	double lost_s; /* solo seconds of work done and lost to failures */
+	double lost_s; /* solo seconds of work done and lost to failures, preemptions and profile runs */
 };
 
 /* One thing that happened; told to the observer and, if wanted, recorded. */
@@ -110,12 +110,13 @@ enum ct_event_kind {
 	CT_DID_NODE_DOWN,
 	CT_DID_NODE_UP,
 	CT_DID_WAKE,
+	CT_DID_RESERVE, /* a node was reserved or given back */
 	CT_EVENT_KINDS
 };
 const char *ct_event_kind_name(enum ct_event_kind k);
 struct ct_happening {
 	ct_time time;
-	uint32_t subject; /* job, or node for NODE_* */
+	uint32_t subject; /* job, or node for NODE_* and RESERVE */
 	uint16_t kind;    /* enum ct_event_kind */
 	uint16_t config;  /* of the job, after the event */
 };
@@ -126,6 +127,19 @@ struct ct_happening {
  * CT_DID_MIGRATE first and the new ones second. The slots are valid during the
  * call only. May not use verbs. */
 typedef void ct_observer(void *ctx, const struct ct_happening *h, const struct ct_slot *slots, uint32_t n_slots);
+
+/* How simulators that advance in fixed steps see the end of a job; all zero: exact.
+ * In each step they go through the running jobs in order of start; a job that had
+ * nothing left to do ends, any other does a step's work. So an end is seen one step
+ * after the work was done, on a whole number of steps after the last change of
+ * speed, and a resident that started after the one that ended has its new speed for
+ * this very step, one that started before for the next. Profile runs end exactly. */
+struct ct_step_law {
+	ct_time step_us;
+	/* A resident that started after the one that ended keeps the speed it had
+	 * beside it, to its own end (a defect of the Lucid artifact). */
+	bool later_keeps_rate;
+};
 
 struct ct_world_spec {
 	const struct ct_workload *work; /* sealed; outlives the world */
@@ -142,6 +156,10 @@ struct ct_world_spec {
 	double attain_floor;      /* a job attains when solo time / time since start >= this */
 	ct_time series_us;        /* bin of the time series; 0 = from the trace's span */
 	bool record_events;
+	struct ct_step_law step;
+	/* Work a preemption throws away (done since the last checkpoint), at most what was
+	 * done since the job last started: of a job on one node, on several. */
+	ct_time preempt_loss_us[2];
 	ct_observer *observer; /* may be NULL */
 	void *observer_ctx;
 };
@@ -175,7 +193,17 @@ int ct_world_start(struct ct_world *w, uint32_t job, uint32_t config, const uint
 		   struct ct_err *err);
 /* Start it on its share (num_gpus x gpu_milli) of a node taken as a divisible pool. */
 int ct_world_start_pool(struct ct_world *w, uint32_t job, uint32_t config, uint32_t node, struct ct_err *err);
-/* Back into the queue, progress kept; starting again costs a resume. */
+/* Start a profile run of a queued job: on reserved nodes, of whatever partition, at no
+ * cost. Its time is booked as PROFILE; a job that ends meanwhile has finished,
+ * preempting it throws what it did away and counts neither as start nor as
+ * preemption. */
+int ct_world_profile(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,
+		     struct ct_err *err);
+/* Takes an idle node out of every partition's reach (idle counts, placement, start),
+ * or gives it back. It stays part of the cluster's capacity. */
+int ct_world_reserve(struct ct_world *w, uint32_t node, enum ct_reserve how, struct ct_err *err);
+/* Back into the queue, progress kept but for what spec.preempt_loss_us says; starting
+ * again costs a resume. */
 int ct_world_preempt(struct ct_world *w, uint32_t job, struct ct_err *err);
 /* To other GPUs (some may be the same), at the price of a migration. */
 int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n,

@@ -24,6 +24,8 @@ struct ct_live {
 	uint32_t next_config;     /* a switch under way that does not block */
 	enum ct_phase paused_as;  /* what a pause is booked under */
 	ct_event_handle switching;
+	uint32_t start_number; /* counts all starts: order of start, also within an instant */
+	bool profiling;        /* the present run is a profile run */
 	ct_time phase_since;
 	ct_time held_since;
 	ct_wide held;              /* milli-GPU x us up to held_since */
@@ -71,6 +73,7 @@ struct ct_world {
 	struct ct_where where; /* now, seed, events handled */
 	bool changed, in_batch, over, stopped;
 	uint32_t next_arrival;
+	uint32_t start_number;
 	uint32_t holders; /* list of jobs that hold something, CT_NONE = empty */
 	uint32_t mark;    /* of the current verb */
 	uint32_t *gpu_mark;
@@ -153,6 +156,8 @@ void ct_progress_settle(struct ct_world *w, uint32_t job);
 void ct_progress_rate(struct ct_world *w, uint32_t job);
 /* Re-rates everyone who shares a GPU of these slots, but not `job`. */
 void ct_progress_rate_neighbours(struct ct_world *w, const struct ct_slot *slots, uint32_t n, uint32_t job);
+/* The same where `job` has just finished, by the world's step law. */
+void ct_progress_rate_survivors(struct ct_world *w, const struct ct_slot *slots, uint32_t n, uint32_t job);
 /* SM activity of the GPUs of these slots, from scratch. */
 void ct_progress_sm(struct ct_world *w, const struct ct_slot *slots, uint32_t n);
 void ct_progress_stop(struct ct_world *w, uint32_t job); /* settle, rate 0, no end event */

@@ -574,12 +574,13 @@ int ct_csv_jobs_read_open(struct ct_csv *in, const struct ct_trace_options *o, s
 	return rc;
 }
 
-int ct_csv_jobs_read(const char *path, const struct ct_trace_options *o, struct ct_workload *w, struct ct_err *err)
+int ct_csv_jobs_read(const struct ct_source *s, size_t member, const struct ct_trace_options *o, struct ct_workload *w,
+		     struct ct_err *err)
 {
 	struct ct_csv *in;
 	int rc;
 
-	CT_TRY(ct_csv_open(path, ',', &in, err));
+	CT_TRY(ct_source_csv(s, member, ',', &in, err));
 	rc = ct_csv_jobs_read_open(in, o, w, err);
 	ct_csv_close(in);
 	return rc;

@@ -22,11 +22,13 @@
 #define CT_TRACES_CSV_JOBS_H
 
 #include "sim/csv.h"
+#include "traces/source.h"
 #include "traces/trace.h"
 
 /* Formats' functions (struct ct_trace_format). */
 int ct_csv_jobs_recognise(const char *head, size_t n);
-int ct_csv_jobs_read(const char *path, const struct ct_trace_options *o, struct ct_workload *w, struct ct_err *err);
+int ct_csv_jobs_read(const struct ct_source *s, size_t member, const struct ct_trace_options *o, struct ct_workload *w,
+		     struct ct_err *err);
 
 /* The same from an open CSV, which stays open; `w` is not sealed. */
 int ct_csv_jobs_read_open(struct ct_csv *in, const struct ct_trace_options *o, struct ct_workload *w,

@@ -643,11 +643,20 @@ static void read_rules(struct input *x, hid_t group)
 	}
 }
 
+/* A text of the report, or NULL. */
+static const char *report_text(struct input *x, hid_t group, const char *name)
+{
+	char *text = H5Aexists(group, name) > 0 ? get_text(group, name) : NULL;
+	const char *kept = text ? ct_workload_text(x->w, text, strlen(text)) : NULL;
+
+	free(text);
+	return kept;
+}
+
 static void read_report(struct input *x)
 {
 	struct ct_import_report *r = &x->w->report;
 	int64_t read = (int64_t)x->w->n;
-	char *origin;
 	hid_t group;
 
 	r->rows_kept = x->w->n;
@@ -657,10 +666,9 @@ static void read_report(struct input *x)
 			FAIL(x, "'report' is not a group");
 			return;
 		}
-		origin = get_text(group, "origin");
-		if (origin)
-			r->origin = ct_workload_text(x->w, origin, strlen(origin));
-		free(origin);
+		r->origin = report_text(x, group, "origin");
+		r->history = report_text(x, group, "history");
+		r->header = report_text(x, group, "header");
 		if (get_i64(group, "rows_read", &read) || read < (int64_t)x->w->n)
 			read = (int64_t)x->w->n;
 		read_rules(x, group);
@@ -721,14 +729,20 @@ static int starts_gzip(const char *path)
 	return yes;
 }
 
-int ct_hdf5_jobs_read(const char *path, const struct ct_trace_options *o, struct ct_workload *w, struct ct_err *err)
+int ct_hdf5_jobs_read(const struct ct_source *s, size_t member, const struct ct_trace_options *o, struct ct_workload *w,
+		      struct ct_err *err)
 {
+	const char *path = ct_source_member(s, member)->path;
 	struct input x = { .path = path, .file = -1, .w = w, .err = err };
 	struct ct_h5_quiet quiet;
 	struct stat st;
 
 	if (o->n_columns) {
 		FAIL(&x, "has canonical columns; 'trace.columns' is for CSV");
+		return (int)err->code;
+	}
+	if (!ct_source_file(s, member)) {
+		FAIL(&x, "is HDF5 in an archive, which cannot be read in place; unpack it first");
 		return (int)err->code;
 	}
 	if (stat(path, &st))

@@ -28,9 +28,11 @@
 #ifndef CT_TRACES_HDF5_JOBS_H
 #define CT_TRACES_HDF5_JOBS_H
 
+#include "traces/source.h"
 #include "traces/trace.h"
 
 int ct_hdf5_jobs_recognise(const char *head, size_t n);
-int ct_hdf5_jobs_read(const char *path, const struct ct_trace_options *o, struct ct_workload *w, struct ct_err *err);
+int ct_hdf5_jobs_read(const struct ct_source *s, size_t member, const struct ct_trace_options *o, struct ct_workload *w,
+		      struct ct_err *err);
 
 #endif

@@ -329,6 +329,10 @@ static void put_report(struct writer *x)
 	else
 		snprintf(origin, sizeof origin, "%s (%s)", slash ? slash + 1 : source, r->format ? r->format : "");
 	put_text(x, group, "origin", origin);
+	if (r->history)
+		put_text(x, group, "history", r->history);
+	if (r->header)
+		put_text(x, group, "header", r->header);
 	put_i64(x, group, "rows_read", (int64_t)r->rows_read);
 	put_i64(x, group, "rows_kept", (int64_t)r->rows_kept);
 	put_rules(x, group);

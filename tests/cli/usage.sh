@@ -52,7 +52,7 @@ begin "trace, nothing" "$C" trace; status 2; err "cotenant: error: nothing to do
 begin "trace, unknown action" "$C" trace ifno; status 2; err "*did you mean 'info'?"
 begin "trace info, no file" "$C" trace info; status 2; err "*'info' wants one file, got 0"
 begin "trace import, no --out" "$C" trace import x.csv; status 2; err "*'import' wants --out FILE"
-begin "trace import, other ending" "$C" trace import x.csv --out y.xls; status 2; err "*ends in .h5 or .csv, got 'y.xls'"
+begin "trace import, other ending" "$C" trace import x.csv --out y.xls; status 2; err "*ends in .h5, .csv or .swf, got 'y.xls'"
 begin "trace info, --out" "$C" trace info x.csv --out y.csv; status 2; err "*--out belongs to 'import'"
 begin "compare, one file" "$C" compare a.h5; status 2
 

@@ -17,8 +17,10 @@ packages() { # group package purpose
 	build libgsl-dev statistics, distributions, random number framework
 	build libhdf5-dev results and canonical traces
 	build zlib1g-dev reading .csv.gz
+	build libarchive-dev reading .tar.gz and .zip
 	build libyaml-dev configuration files
 	build libssl-dev SHA-256 of the result digest
+	build libarchive-dev reading .tar.gz
 	build uthash-dev name tables
 	test libcmocka-dev unit tests
 	demo gnuplot-nox figures

@@ -20,6 +20,7 @@ cd "$(dirname "$0")/../.." || exit 1
 unset COTENANT_DATA MAKEFLAGS MAKELEVEL MFLAGS
 export COTENANT PLUGIN_DIR
 export CMOCKA_MESSAGE_OUTPUT=stdout
+export LSAN_OPTIONS=suppressions=$PWD/tests/house/lsan.supp:print_suppressions=0
 JOBS=${JOBS:-2} TEST_TIMEOUT=${TEST_TIMEOUT:-60}
 case ${COTENANT:-none} in */asan/* | */ubsan/* | */coverage/* | */debug/*) TEST_TIMEOUT=${TEST_TIMEOUT_SLOW:-$((TEST_TIMEOUT * 5))} ;; esac
 work=$(mktemp -d) || exit 1

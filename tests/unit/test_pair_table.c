@@ -116,6 +116,29 @@ static void test_precedence(void **state)
 	ct_strings_fini(&used);
 }
 
+/* Two equal models: the row's own factor for the later one, `first` for the earlier. */
+static void test_first_of_two_equal_ones(void **state)
+{
+	struct ct_strings used;
+	struct ct_pair_table *t;
+	struct ct_contention c;
+	struct ct_contender x = { .job = 1, .start = 1 }, y = { .job = 2, .start = 2 };
+
+	(void)state;
+	ct_strings_init(&used);
+	x.model = y.model = ct_strings_add(&used, "a", 1);
+	t = load("model,partner,factor,first\na,a,0.7,0.8\nb,b,0.5,\n", 1, &used);
+	c = ct_pair_table_contention(t);
+	assert_true(c.factor(c.state, &x, &y) == 0.8);
+	assert_true(c.factor(c.state, &y, &x) == 0.7);
+	ct_pair_table_free(t);
+	ct_strings_fini(&used);
+	refuses("model,partner,factor,first\na,b,0.7,0.8\n",
+		"p.csv:2:9: 'first' wants a row with one model as both 'model' and 'partner'");
+	refuses("model,partner,factor,first\na,a,0.7,3\n",
+		"p.csv:2:9: 'first' wants more than 0 and at most 2, got '3'");
+}
+
 static void test_directions_and_unknown_models(void **state)
 {
 	struct ct_strings used;
@@ -220,8 +243,11 @@ static void test_bad_tables(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_precedence),    cmocka_unit_test(test_directions_and_unknown_models),
-		cmocka_unit_test(test_only_fallback), cmocka_unit_test(test_digest),
+		cmocka_unit_test(test_precedence),
+		cmocka_unit_test(test_first_of_two_equal_ones),
+		cmocka_unit_test(test_directions_and_unknown_models),
+		cmocka_unit_test(test_only_fallback),
+		cmocka_unit_test(test_digest),
 		cmocka_unit_test(test_bad_tables),
 	};
 

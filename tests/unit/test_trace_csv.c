@@ -595,7 +595,8 @@ static void test_truncated_gzip(void **state)
 	assert_int_equal(ct_trace_read("absent.csv", NULL, &w, &err), CT_EIO);
 	assert_string_equal(err.text, "cannot open 'absent.csv': No such file or directory");
 	err = (struct ct_err){ 0 };
-	assert_int_equal(ct_trace_read(".", NULL, &w, &err), CT_EIO);
+	assert_int_equal(ct_trace_read(".", NULL, &w, &err), CT_ETRACE);
+	assert_string_equal(err.text, ".: './t.csv' and './t.csv.gz' are both a trace ('csv'); name one of them");
 }
 
 /* ---- dropping */
@@ -743,13 +744,13 @@ static void test_written_csv_text(void **state)
 
 static void test_formats(void **state)
 {
-	const struct ct_trace_options wrong = { .format = "swf" }, csv = { .format = "csv" };
+	const struct ct_trace_options wrong = { .format = "swiff" }, csv = { .format = "csv" };
 	struct ct_workload *w;
 	size_t n = 0;
 
 	(void)state;
 	refuses_bytes(HEAD "1,0,1,1\n", sizeof HEAD + 7, &wrong, CT_ECONFIG,
-		      "no trace format 'swf'; known are 'cotenant-hdf5' and 'csv'");
+		      "no trace format 'swiff'; 'cotenant trace formats' lists them");
 	w = read_text(HEAD "1,0,1,1\n", &csv);
 	ct_workload_free(w);
 	while (ct_trace_format_at(n))

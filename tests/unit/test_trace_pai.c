@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The reader of the PAI tables: the joins on a trace of a few rows whose numbers were
+ * worked out by hand, a table of malformed and partial inputs with what becomes of
+ * each, and the counts of the real files (specs/pai.md) when they are there. */
+#include "sim/csv.h"
+#include "traces/pai_machines.h"
+#include "traces/trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define A "aaaaaaaaaaaaaaaaaaaaaaaa" /* jobs */
+#define B "bbbbbbbbbbbbbbbbbbbbbbbb"
+#define C "cccccccccccccccccccccccc"
+#define M "111111111111111111111111" /* machines */
+
+struct folder {
+	char path[64];
+	char file[8][128];
+	int n;
+};
+
+static int open_folder(void **state)
+{
+	struct folder *f = calloc(1, sizeof *f);
+
+	strcpy(f->path, "/tmp/cotenant-pai-XXXXXX");
+	*state = f;
+	return mkdtemp(f->path) ? 0 : -1;
+}
+
+static int close_folder(void **state)
+{
+	struct folder *f = *state;
+
+	for (int i = 0; i < f->n; i++)
+		unlink(f->file[i]);
+	rmdir(f->path);
+	free(f);
+	return 0;
+}
+
+static const char *write_file(struct folder *f, const char *name, const char *text)
+{
+	char *path = f->file[f->n], place[128];
+	FILE *to;
+	int known = 0;
+
+	snprintf(place, sizeof place, "%s/%s", f->path, name);
+	memcpy(path, place, sizeof place);
+	for (int i = 0; i < f->n; i++)
+		known |= strcmp(f->file[i], path) == 0;
+	f->n += !known;
+	to = fopen(path, "w");
+	assert_non_null(to);
+	assert_true(fputs(text, to) >= 0);
+	assert_int_equal(fclose(to), 0);
+	return path;
+}
+
+static uint64_t count_of(const struct ct_workload *w, const char *rule)
+{
+	for (unsigned i = 0; i < w->report.n_rules; i++)
+		if (strcmp(w->report.rules[i].rule, rule) == 0)
+			return w->report.rules[i].rows;
+	return 0;
+}
+
+static const char *extra(const struct ct_workload *w, const char *name, size_t job)
+{
+	for (size_t i = 0; i < w->n_columns; i++)
+		if (strcmp(w->columns[i].name, name) == 0)
+			return ct_strings_text(&w->strings, w->columns[i].value[job]);
+	return "(no such column)";
+}
+
+static const char *name_of(const struct ct_workload *w, uint32_t string)
+{
+	return ct_strings_text(&w->strings, string);
+}
+
+static struct ct_workload *must_read(const char *path, enum ct_bad_row bad)
+{
+	const struct ct_trace_options o = { .on_bad_row = bad };
+	struct ct_err err = { 0 };
+	struct ct_workload *w = NULL;
+
+	if (ct_trace_read(path, &o, &w, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(w->report.format, "pai");
+	return w;
+}
+
+/* ---- joins */
+
+static void write_tables(struct folder *f)
+{
+	write_file(f, "pai_job_table.csv",
+		   A ",ia,user1,Terminated,1000.0,2000.0\n" B ",ib,user2,Terminated,500.0,900.0\n" C
+		     ",ic,user1,Failed,600.0,\n");
+	write_file(f, "pai_task_table.csv",
+		   A ",worker,3.0,Terminated,1000.0,2000.0,600.0,29.296875,50.0,T4\n" A
+		     ",ps,1.0,Terminated,1000.0,2000.0,100.0,2.0,,\n" B
+		     ",tensorflow,1.0,Terminated,500.0,900.0,600.0,,200.0,\n" C
+		     ",tensorflow,1.0,Failed,600.0,,600.0,2.0,100.0,MISC\n");
+	write_file(f, "pai_group_tag_table.csv", "ia,user1,,g1,bert\n");
+	/* worker 0: 100 s; worker 1: 200 s after a failed attempt; worker 2: 300 s, run twice, the later end counts */
+	write_file(f, "pai_instance_table.csv",
+		   A ",worker,i0,w0,x,Terminated,1010.0,1110.0," M "\n" A ",worker,i1,w1,x,Failed,1012.0,," M "\n" A
+		     ",worker,i1,w1b,x,Terminated,1100.0,1300.0," M "\n" A ",worker,i2,w2,x,Terminated,1200.0,1260.0," M
+		     "\n" A ",worker,i2,w2,x,Terminated,1300.0,1600.0," M "\n" A ",ps,i3,w3,x,Running,,," M "\n" B
+		     ",tensorflow,i4,w4,y,Terminated,560.0,900.0," M "\n" C ",tensorflow,i5,w5,z,Failed,610.0,," M
+		     "\n");
+	write_file(f, "pai_sensor_table.csv",
+		   A ",worker,w0,ia," M ",T4,80,10.0,1,2,1.0,2.0,,,,\n" A ",worker,w1b,ia," M
+		     ",T4,80,30.0,1,2,1.0,3.5,,,,\n" B ",tensorflow,w4,ib," M ",V100,80,120.0,1,2,1.0,,,,,\n");
+	write_file(f, "pai_machine_spec.csv", M ",V100,96,512,8\n");
+}
+
+static void test_joins_all_tables(void **state)
+{
+	struct folder *f = *state;
+	struct ct_workload *w;
+	const struct ct_job *a, *b;
+
+	write_tables(f);
+	w = must_read(f->path, CT_BAD_ROW_REFUSE);
+	assert_int_equal(w->n, 2);
+	b = &w->jobs[0];
+	a = &w->jobs[1];
+	assert_string_equal(a->id, A);
+	assert_int_equal(a->submit_us, 1000 * CT_SECOND);
+	assert_int_equal(a->duration_us, 200 * CT_SECOND); /* (100 + 200 + 300) / 3 */
+	assert_int_equal(a->num_gpus, 3);
+	assert_int_equal(a->gpu_milli, 500);
+	assert_int_equal(a->cpu_milli, 3 * 6000 + 1000);
+	assert_int_equal(a->mem_mib, 3 * 30000 + 2048);
+	assert_int_equal(a->gpu_mem_mib, 3584);
+	assert_float_equal(a->sm_frac, .20, 1e-6);
+	assert_string_equal(name_of(w, a->user), "user1");
+	assert_string_equal(name_of(w, a->group), "g1");
+	assert_string_equal(name_of(w, a->gpu_type), "T4");
+	assert_string_equal(extra(w, "task_name", 1), "worker+ps");
+	assert_string_equal(extra(w, "instances", 1), "3");
+	assert_string_equal(extra(w, "plan_gpu", 1), "50");
+	assert_string_equal(extra(w, "wait_s", 1), "10");
+	assert_string_equal(extra(w, "gpu_util", 1), "20");
+	assert_string_equal(extra(w, "tag", 1), "bert");
+	assert_string_equal(b->id, B);
+	assert_int_equal(b->num_gpus, 2);
+	assert_int_equal(b->gpu_milli, 1000);
+	assert_int_equal(b->duration_us, 340 * CT_SECOND);
+	assert_float_equal(b->sm_frac, .60, 1e-6); /* 120 % of one GPU, on two */
+	assert_string_equal(name_of(w, b->gpu_type), "V100");
+	assert_string_equal(extra(w, "wait_s", 0), "60");
+	assert_int_equal(count_of(w, "repeated_worker"), 1);
+	assert_int_equal(count_of(w, "gpu_type_from_machine"), 1);
+	assert_int_equal(count_of(w, "no_group"), 1);
+	assert_int_equal(count_of(w, "dropped_failed"), 1);
+	assert_int_equal(count_of(w, "no_task_table") + count_of(w, "no_sensor_table"), 0);
+	ct_workload_free(w);
+}
+
+static void test_leaves_out_parameter_servers(void **state)
+{
+	struct folder *f = *state;
+	const struct ct_trace_option ps = { .name = "ps", .value = "drop" };
+	const struct ct_trace_options o = { .options = &ps, .n_options = 1 };
+	struct ct_err err = { 0 };
+	struct ct_workload *w = NULL;
+
+	write_tables(f);
+	assert_int_equal(ct_trace_read(f->path, &o, &w, &err), 0);
+	assert_int_equal(w->jobs[1].cpu_milli, 3 * 6000);
+	ct_workload_free(w);
+}
+
+static void test_tasks_alone(void **state)
+{
+	struct folder *f = *state;
+	struct ct_workload *w;
+	const char *path =
+	    write_file(f, "pai_task_table.csv",
+		       A ",evaluator,1.0,Terminated,10.0,20.0,600,,25.0,T4\n" A
+			 ",worker,2.0,Terminated,10.0,40.0,600,,250.0,T4\n" B ",ps,4.0,Terminated,5.0,5.0,100,2,,\n");
+
+	w = must_read(path, CT_BAD_ROW_REFUSE);
+	assert_int_equal(w->n, 2);
+	/* 1 x 0.25 and 2 x 3 GPUs: 6250 thousandths over 7 */
+	assert_int_equal(w->jobs[1].num_gpus, 7);
+	assert_int_equal(w->jobs[1].gpu_milli, 893);
+	assert_int_equal(w->jobs[1].duration_us, 30 * CT_SECOND);
+	assert_int_equal(w->jobs[0].num_gpus, 0);
+	assert_int_equal(w->jobs[0].cpu_milli, 4000);
+	assert_int_equal(w->jobs[0].duration_us, CT_SECOND);
+	assert_int_equal(count_of(w, "uneven_share"), 1);
+	assert_int_equal(count_of(w, "rounded_gpus"), 1);
+	assert_int_equal(count_of(w, "one_second"), 1);
+	assert_int_equal(count_of(w, "cpu_only_job"), 1);
+	assert_int_equal(count_of(w, "run_time_from_task"), 2);
+	assert_int_equal(count_of(w, "no_instance_table"), 2);
+	ct_workload_free(w);
+}
+
+/* ---- malformed and partial inputs */
+
+#define TASK     "pai_task_table.csv"
+#define INSTANCE "pai_instance_table.csv"
+#define JOB      "pai_job_table.csv"
+#define GOOD     A ",worker,1,Terminated,10,20,600,2,100,T4\n"
+
+static const struct probe {
+	const char *file, *text;
+	const char *refused; /* in the message; NULL: it is read */
+	const char *rule;    /* counted when bad rows are dropped, or at all */
+	uint64_t rows;       /* by that rule */
+	size_t jobs;         /* then; SIZE_MAX: refused, too */
+} probes[] = {
+	/* missing columns, and one too many */
+	{ TASK, GOOD B ",worker,1,Terminated,10\n", ":2:", "dropped_field_count", 1, 1 },
+	{ TASK, GOOD B ",worker,1,Terminated,10,20,600,2,100,T4,x\n", ":2:", "dropped_field_count", 1, 1 },
+	/* empty end, "nan" and 0 as missing */
+	{ TASK, GOOD B ",worker,1,Terminated,10,,600,2,100,T4\n", NULL, "dropped_no_times", 1, 1 },
+	{ TASK, GOOD B ",worker,1,Terminated,nan,20,600,2,100,T4\n", NULL, "dropped_no_times", 1, 1 },
+	{ TASK, GOOD B ",worker,1,Terminated,0,20,600,2,100,T4\n", NULL, "dropped_no_times", 1, 1 },
+	/* Waiting rows have no times, workers and machines */
+	{ INSTANCE, A ",worker,i,w,x,Terminated,10,20," M "\n" B ",worker,i,,x,Waiting,,,\n", NULL, "dropped_waiting",
+	  1, 1 },
+	{ TASK, GOOD B ",worker,1,Running,10,,600,2,100,T4\n", NULL, "dropped_running", 1, 1 },
+	{ INSTANCE, A ",worker,i,w,x,Terminated,10,20," M "\n" B ",worker,i,w2,x,Interrupted,,30,\n", NULL,
+	  "dropped_interrupted", 1, 1 },
+	/* quoted commas: one field */
+	{ TASK, GOOD B ",\"wor,ker\",1,Terminated,10,20,600,2,100,T4\n", NULL, "no_job_table", 2, 2 },
+	/* scientific notation */
+	{ TASK, A ",worker,1e0,Terminated,1e1,2.0e1,6e2,2,1e2,T4\n", NULL, "no_job_table", 1, 1 },
+	/* times in reverse, in a task, an instance and a job */
+	{ TASK, GOOD B ",worker,1,Terminated,20,10,600,2,100,T4\n", NULL, "reversed_times", 1, 1 },
+	{ INSTANCE, A ",worker,i,w,x,Terminated,10,20," M "\n" A ",worker,j,v,x,Terminated,30,20," M "\n", NULL,
+	  "reversed_times", 1, 1 },
+	{ JOB, A ",ia,u,Terminated,10,20\n" B ",ib,u,Terminated,20,10\n", NULL, "dropped_reversed_times", 1, 1 },
+	/* unknown status and GPU type */
+	{ TASK, GOOD B ",worker,1,Paused,10,20,600,2,100,T4\n", NULL, "dropped_other_status", 1, 1 },
+	{ TASK, GOOD B ",worker,1,Terminated,10,20,600,2,100,H100\n", NULL, "other_gpu_type", 1, 2 },
+	/* duplicates: the first is kept */
+	{ TASK, GOOD GOOD, NULL, "duplicate_task", 1, 1 },
+	{ JOB, A ",ia,u,Terminated,10,20\n" A ",ib,u,Failed,20,10\n", NULL, "duplicate_job", 1, 1 },
+	/* not finite, not a number, negative, no name */
+	{ TASK, GOOD B ",worker,1,Terminated,inf,20,600,2,100,T4\n", ":2:", "dropped_not_a_number", 1, 1 },
+	{ TASK, GOOD B ",worker,1,Terminated,10,20,600,2,1e999,T4\n", ":2:", "dropped_not_a_number", 1, 1 },
+	{ TASK, GOOD B ",worker,1,Terminated,10,20,600,2,half,T4\n", ":2:", "dropped_not_a_number", 1, 1 },
+	{ TASK, GOOD B ",worker,1,Terminated,-10,20,600,2,100,T4\n", ":2:", "dropped_negative", 1, 1 },
+	{ TASK, GOOD ",worker,1,Terminated,10,20,600,2,100,T4\n", ":2:1:", "dropped_no_name", 1, 1 },
+	/* no request at all */
+	{ TASK, GOOD B ",worker,1,Terminated,10,20,,,,\n", NULL, "dropped_no_request", 1, 1 },
+	/* a header, which the published files do not have */
+	{ TASK, "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,gpu_type\n" GOOD,
+	  NULL, "header_line", 1, 1 },
+	/* nothing usable */
+	{ TASK, B ",worker,1,Waiting,,,600,2,100,T4\n", "holds no jobs", NULL, 0, SIZE_MAX },
+	{ TASK, "", "", NULL, 0, SIZE_MAX },
+	{ TASK, GOOD "\"open", "quote", NULL, 0, SIZE_MAX },
+};
+
+static void run_probe(struct folder *f, size_t number, enum ct_bad_row bad)
+{
+	const struct probe *p = &probes[number];
+	const struct ct_trace_options o = { .on_bad_row = bad, .format = "pai" };
+	int refused = p->jobs == SIZE_MAX || (p->refused && bad == CT_BAD_ROW_REFUSE);
+	const char *path = write_file(f, p->file, p->text);
+	struct ct_err err = { 0 };
+	struct ct_workload *w = NULL;
+	int rc = ct_trace_read(path, &o, &w, &err);
+
+	if (refused) {
+		if (rc != CT_ETRACE || !strstr(err.text, p->refused) || !strstr(err.text, path))
+			fail_msg("probe %zu: %d: %s", number, rc, err.text);
+		return;
+	}
+	if (rc)
+		fail_msg("probe %zu: %s", number, err.text);
+	if (w->n != p->jobs || count_of(w, p->rule) != p->rows)
+		fail_msg("probe %zu: %zu jobs, %s=%llu", number, w->n, p->rule,
+			 (unsigned long long)count_of(w, p->rule));
+	ct_workload_free(w);
+}
+
+static void test_malformed(void **state)
+{
+	struct folder *f = *state;
+
+	for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+		run_probe(f, i, CT_BAD_ROW_REFUSE);
+		run_probe(f, i, CT_BAD_ROW_DROP);
+		for (int k = 0; k < f->n; k++)
+			unlink(f->file[k]);
+		f->n = 0;
+	}
+}
+
+static void test_truncated_gzip(void **state)
+{
+	struct folder *f = *state;
+	const char *path = write_file(f, "pai_task_table.csv.gz", "");
+	struct ct_err err = { 0 };
+	struct ct_workload *w = NULL;
+	gzFile z = gzopen(path, "wb");
+
+	for (int i = 0; i < 2000; i++)
+		gzprintf(z, "%024x,worker,1,Terminated,%d,%d,600,2,100,T4\n", i * 7919, i + 1, 2 * i + 5);
+	gzclose(z);
+	w = must_read(path, CT_BAD_ROW_REFUSE);
+	assert_int_equal(w->n, 2000);
+	ct_workload_free(w);
+	w = NULL;
+	assert_int_equal(truncate(path, 5000), 0);
+	assert_int_equal(ct_trace_read(path, NULL, &w, &err), CT_EIO);
+	assert_non_null(strstr(err.text, "truncated"));
+	assert_null(w);
+}
+
+static void test_two_job_tables(void **state)
+{
+	struct folder *f = *state;
+	struct ct_err err = { 0 };
+	struct ct_workload *w = NULL;
+
+	write_file(f, "pai_job_table.csv", A ",ia,u,Terminated,10,20\n");
+	write_file(f, "pai_job_table.copy.csv", A ",ia,u,Terminated,10,20\n");
+	assert_int_equal(ct_trace_read(f->path, NULL, &w, &err), CT_ETRACE);
+	assert_non_null(strstr(err.text, "both a 'pai_job_table'"));
+}
+
+/* ---- machines */
+
+static void test_machines(void **state)
+{
+	struct folder *f = *state;
+	struct ct_cluster_spec spec;
+	struct ct_arena arena = { 0 };
+	struct ct_err err = { 0 };
+	const char *path =
+	    write_file(f, "machines.csv", "m1,CPU,96,512,0\nm2,T4,96,512,2\nm3,T4,96,512,2\nm4,T4,96,384,2\n");
+
+	assert_int_equal(ct_pai_machines_load(path, &arena, &spec, &err), 0);
+	assert_int_equal(spec.n, 3);
+	assert_null(spec.nodes[0].gpu_type);
+	assert_int_equal(spec.nodes[1].count, 2);
+	assert_string_equal(spec.nodes[1].gpu_type, "T4");
+	assert_int_equal(spec.nodes[1].cpu_milli, 96000);
+	assert_int_equal(spec.nodes[2].mem_mib, 384 * 1024);
+	path = write_file(f, "machines.csv", "m1,T4,96,512,2\nm1,T4,96,512,2\nm2,T4,x,512,2\nm3,T4,96\nm4,,9,5,1\n");
+	assert_int_equal(ct_pai_machines_load(path, &arena, &spec, &err), CT_ECONFIG);
+	assert_int_equal(err.count, 4);
+	assert_non_null(strstr(err.text, ":2:1: "));
+	assert_non_null(strstr(err.text, ":3:7: 'cap_cpu' wants a number"));
+	assert_non_null(strstr(err.text, ":4: "));
+	ct_arena_fini(&arena);
+}
+
+/* ---- the real files */
+
+static const char *shared(char out[512], const char *name)
+{
+	const char *given = getenv("COTENANT_SHARED_DATA");
+
+	snprintf(out, 512, "%s/%s", given ? given : "../shared/data", name);
+	if (access(out, R_OK) == 0)
+		return out;
+	print_message("%s is not there\n", out);
+	skip();
+	return NULL;
+}
+
+static void test_real_instances(void **state)
+{
+	char path[512];
+	struct ct_workload *w;
+
+	(void)state;
+	w = must_read(shared(path, "pai/pai_instance_table_tail.csv.gz"), CT_BAD_ROW_REFUSE);
+	assert_int_equal(w->report.rows_read, 28008);
+	assert_int_equal(count_of(w, "jobs_seen"), 5212);
+	assert_int_equal(count_of(w, "instances_terminated"), 19142);
+	assert_int_equal(count_of(w, "instances_running"), 2657);
+	assert_int_equal(count_of(w, "instances_failed"), 2634);
+	assert_int_equal(count_of(w, "instances_interrupted"), 2528);
+	assert_int_equal(count_of(w, "instances_waiting"), 1047);
+	assert_int_equal(count_of(w, "no_task_table"), 5212);
+	assert_int_equal(w->n + count_of(w, "dropped_failed") + count_of(w, "dropped_running") +
+			     count_of(w, "dropped_waiting") + count_of(w, "dropped_interrupted") +
+			     count_of(w, "dropped_no_times") + count_of(w, "dropped_no_request"),
+			 5212);
+	ct_workload_free(w);
+}
+
+static void test_real_machines(void **state)
+{
+	char path[512];
+	struct ct_cluster_spec spec;
+	struct ct_arena arena = { 0 };
+	struct ct_err err = { 0 };
+	uint64_t machines = 0, gpus = 0, cores = 0;
+
+	(void)state;
+	assert_int_equal(ct_pai_machines_load(shared(path, "pai/pai_machine_spec.csv"), &arena, &spec, &err), 0);
+	for (size_t i = 0; i < spec.n; i++) {
+		machines += spec.nodes[i].count;
+		gpus += (uint64_t)spec.nodes[i].count * spec.nodes[i].gpus;
+		cores += (uint64_t)spec.nodes[i].count * spec.nodes[i].cpu_milli / 1000;
+	}
+	assert_int_equal(spec.n, 7); /* V100 with 384 and with 512 GB */
+	assert_int_equal(machines, 1897);
+	assert_int_equal(gpus, 6742);
+	assert_int_equal(cores, 156576);
+	ct_arena_fini(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_joins_all_tables, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_leaves_out_parameter_servers, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_tasks_alone, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_malformed, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_truncated_gzip, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_two_job_tables, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_machines, open_folder, close_folder),
+		cmocka_unit_test(test_real_instances),
+		cmocka_unit_test(test_real_machines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

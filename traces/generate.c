@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "traces/generate.h"
+
+#include "traces/generate_genai.h"
+#include "traces/generate_pai.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ct_generator generators[] = {
+	{ "pai", "training and inference like Alibaba's PAI trace of 2020", "traces/data/pai.csv", NULL,
+	  ct_generate_pai, ct_generate_pai_check },
+	{ "genai", "requests for inference like Alibaba's GenAI serving trace", "traces/data/genai.csv", NULL,
+	  ct_generate_genai, ct_generate_genai_check },
+};
+enum { GENERATORS = sizeof generators / sizeof *generators };
+
+const struct ct_generator *ct_generator_at(size_t i)
+{
+	return i < GENERATORS ? &generators[i] : NULL;
+}
+
+const struct ct_generator *ct_generator_find(const char *name)
+{
+	for (size_t i = 0; i < GENERATORS; i++)
+		if (strcmp(generators[i].name, name) == 0)
+			return &generators[i];
+	return NULL;
+}
+
+static int check_options(const struct ct_generate_options *o, struct ct_err *err)
+{
+	if (!o->jobs && !(o->days > 0))
+		return ct_err_at(err, CT_ECONFIG, NULL,
+				 "how much to generate: give a number of jobs, of days, or both");
+	if (o->jobs > UINT32_MAX / 2)
+		return ct_err_at(err, CT_ECONFIG, NULL, "at most %u jobs can be generated", UINT32_MAX / 2);
+	if (!(o->days >= 0 && o->days <= 36525) || !(o->gpus >= 0 && o->gpus <= 1e7))
+		return ct_err_at(err, CT_ECONFIG, NULL, "wanted 0 to 36525 days and 0 to 10000000 GPUs, got %g and %g",
+				 o->days, o->gpus);
+	return 0;
+}
+
+int ct_generate(const struct ct_generator *g, const struct ct_generate_options *o, struct ct_workload **out,
+		struct ct_err *err)
+{
+	struct ct_constants *c;
+	struct ct_workload *w;
+	int rc;
+
+	CT_TRY(check_options(o, err));
+	CT_TRY(ct_constants_load(o->constants, &c, err));
+	w = ct_workload_new();
+	w->report.source = g->name;
+	w->report.format = "generated";
+	rc = g->generate(o, c, w, err);
+	w->report.rows_read = w->report.rows_kept = w->n;
+	ct_workload_history(w, "generate %s seed=%llu jobs=%llu days=%.12g gpus=%.12g failed=%d: %zu jobs", g->name,
+			    (unsigned long long)o->seed, (unsigned long long)o->jobs, o->days, o->gpus, o->failed,
+			    w->n);
+	if (!rc)
+		rc = ct_workload_seal(w, err);
+	ct_constants_free(c);
+	if (rc)
+		ct_workload_free(w);
+	else
+		*out = w;
+	return rc;
+}
+
+int ct_generate_check(const struct ct_generator *g, const struct ct_generate_options *o, const struct ct_workload *w,
+		      struct ct_marginals *out, struct ct_err *err)
+{
+	struct ct_constants *c;
+	int rc;
+
+	if (!g->check)
+		return ct_err_at(err, CT_ECONFIG, NULL, "generator '%s' has no recipe to compare with", g->name);
+	CT_TRY(ct_constants_load(o->constants, &c, err));
+	rc = g->check(o, c, w, out, err);
+	ct_constants_free(c);
+	return rc;
+}
+
+void ct_marginals_add(struct ct_marginals *m, const struct ct_marginal *row)
+{
+	CT_GROW(m->row, m->cap, m->n + 1);
+	m->row[m->n++] = *row;
+}
+
+void ct_marginals_fini(struct ct_marginals *m)
+{
+	free(m->row);
+	ct_arena_fini(&m->arena);
+	memset(m, 0, sizeof *m);
+}
