@@ -22,6 +22,8 @@ enum ct_random_purpose {
 	CT_RANDOM_WORKLOAD = 3, /* generated jobs */
 	CT_RANDOM_TRUTH = 4,    /* frozen residual of a pair */
 	CT_RANDOM_TEST = 5,
+	CT_RANDOM_PREDICTOR = 6, /* training of an interference predictor */
+	CT_RANDOM_SAMPLING = 7,  /* which pairs a generated data set measures, and their noise */
 };
 
 struct ct_philox {
