@@ -61,6 +61,11 @@ static void dnn_free(void *model)
 	ct_network_free(model);
 }
 
+static size_t dnn_width(const void *model)
+{
+	return ((const struct ct_network *)model)->in;
+}
+
 static int dnn_save(const void *model, hid_t g, const struct ct_loc *at, struct ct_err *err)
 {
 	const struct ct_network *n = model;
@@ -129,7 +134,7 @@ static int dnn_load(hid_t g, const struct ct_loc *at, void **model, struct ct_er
 	return 0;
 }
 
-const struct ct_learner ct_learner_dnn = { "dnn", 1, dnn_train, dnn_predict, dnn_free, dnn_save, dnn_load };
+const struct ct_learner ct_learner_dnn = { "dnn", 1, dnn_train, dnn_predict, dnn_free, dnn_width, dnn_save, dnn_load };
 
 /* ---- mean */
 
@@ -156,6 +161,11 @@ static void mean_predict(const void *model, const double *x, size_t n, double *o
 		out[i] = ((const double *)model)[1];
 }
 
+static size_t mean_width(const void *model)
+{
+	return (size_t)((const double *)model)[0];
+}
+
 static int mean_save(const void *model, hid_t g, const struct ct_loc *at, struct ct_err *err)
 {
 	return ct_group_put(g, "mean", model, 2, at, err);
@@ -173,4 +183,6 @@ static int mean_load(hid_t g, const struct ct_loc *at, void **model, struct ct_e
 	return rc;
 }
 
-const struct ct_learner ct_learner_mean = { "mean", 1, mean_train, mean_predict, free, mean_save, mean_load };
+const struct ct_learner ct_learner_mean = {
+	"mean", 1, mean_train, mean_predict, free, mean_width, mean_save, mean_load
+};

@@ -28,6 +28,7 @@ struct ct_learner {
 	int (*train)(const struct ct_samples *s, uint64_t seed, int floor, void **model, struct ct_err *err);
 	void (*predict)(const void *model, const double *x, size_t n, double *out);
 	void (*free)(void *model);
+	size_t (*width)(const void *model); /* features it takes */
 	/* To and from an open HDF5 group; `at` names the file for messages. */
 	int (*save)(const void *model, hid_t group, const struct ct_loc *at, struct ct_err *err);
 	int (*load)(hid_t group, const struct ct_loc *at, void **model, struct ct_err *err);

@@ -116,6 +116,11 @@ static void linear_predict(const void *model, const double *x, size_t n, double 
 	}
 }
 
+static size_t linear_width(const void *model)
+{
+	return ((const struct linear *)model)->width;
+}
+
 static int linear_save(const void *model, hid_t g, const struct ct_loc *at, struct ct_err *err)
 {
 	const struct linear *l = model;
@@ -139,5 +144,5 @@ static int linear_load(hid_t g, const struct ct_loc *at, void **model, struct ct
 	return 0;
 }
 
-const struct ct_learner ct_learner_linear = { "linear",    1,           linear_train, linear_predict,
-					      linear_free, linear_save, linear_load };
+const struct ct_learner ct_learner_linear = { "linear",     1,           linear_train, linear_predict, linear_free,
+					      linear_width, linear_save, linear_load };

@@ -138,6 +138,11 @@ static void trees_predict(const void *model, const double *x, size_t n, double *
 	XGDMatrixFree(m);
 }
 
+static size_t trees_width(const void *model)
+{
+	return ((const struct trees *)model)->width;
+}
+
 static int trees_save(const void *model, hid_t g, const struct ct_loc *at, struct ct_err *err)
 {
 	const struct trees *t = model;
@@ -177,7 +182,8 @@ static int trees_load(hid_t g, const struct ct_loc *at, void **model, struct ct_
 	return 0;
 }
 
-const struct ct_learner ct_learner_xgb = { "xgb", 1, trees_train, trees_predict, trees_free, trees_save, trees_load };
+const struct ct_learner ct_learner_xgb = { "xgb",      1,           trees_train, trees_predict,
+					   trees_free, trees_width, trees_save,  trees_load };
 
 #else
 
