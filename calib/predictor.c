@@ -9,7 +9,7 @@
 
 enum { BLOCK = 256 }; /* pairs whose features lie in the cache at a time */
 
-static void predict(const struct ct_predictor *p, const uint32_t (*pair)[2], size_t n, double *out)
+static void predict(const struct ct_predictor *p, const struct ct_config_pair *pair, size_t n, double *out)
 {
 	double x[BLOCK * CT_FEATURES];
 
@@ -17,23 +17,24 @@ static void predict(const struct ct_predictor *p, const uint32_t (*pair)[2], siz
 		size_t k = n - from < BLOCK ? n - from : BLOCK;
 
 		for (size_t i = 0; i < k; i++) {
-			const uint32_t *q = pair[from + i];
+			const struct ct_config_pair *q = &pair[from + i];
 
-			CT_DCHECK(NULL, q[0] < p->profiles && q[1] < p->profiles, "pair %u, %u", q[0], q[1]);
-			ct_features_pair(p->feature + (size_t)q[0] * CT_JOB_FEATURES,
-					 p->feature + (size_t)q[1] * CT_JOB_FEATURES, x + i * CT_FEATURES);
+			CT_DCHECK(NULL, q->self < p->profiles && q->other < p->profiles, "pair %u, %u", q->self,
+				  q->other);
+			ct_features_pair(p->feature + (size_t)q->self * CT_JOB_FEATURES,
+					 p->feature + (size_t)q->other * CT_JOB_FEATURES, x + i * CT_FEATURES);
 		}
 		p->learner->predict(p->model, x, k, out + from);
 	}
 }
 
-static void tell(const struct ct_predictor *p, const uint32_t (*pair)[2], size_t n, double *out)
+static void tell(const struct ct_predictor *p, const struct ct_config_pair *pair, size_t n, double *out)
 {
 	for (size_t i = 0; i < n; i++)
-		out[i] = ct_slowdown_of(&p->truth, &p->demand[pair[i][0]], &p->demand[pair[i][1]], CT_RESOURCES);
+		out[i] = ct_slowdown_of(&p->truth, &p->demand[pair[i].self], &p->demand[pair[i].other], CT_RESOURCES);
 }
 
-static void never(const struct ct_predictor *p, const uint32_t (*pair)[2], size_t n, double *out)
+static void never(const struct ct_predictor *p, const struct ct_config_pair *pair, size_t n, double *out)
 {
 	(void)p;
 	(void)pair;

@@ -8,7 +8,7 @@
  *
  *	struct ct_predictor *p;
  *	CT_TRY(ct_predictor_load("iac.h5", set, &p, &err));     // or ct_predictor_train(), ..._plain()
- *	uint32_t pair[][2] = { { self, other }, { other, self } };
+ *	struct ct_config_pair pair[] = { { self, other }, { other, self } };
  *	double s[2];
  *	p->slowdown(p, pair, 2, s);
  *	p->free(p);
@@ -25,10 +25,15 @@
 #include "calib/profiles.h"
 #include "calib/slowdown.h"
 
+/* Two configurations of the set on one GPU; it is the first whose slowdown is asked. */
+struct ct_config_pair {
+	uint32_t self, other;
+};
+
 struct ct_predictor {
 	const char *name;
-	/* S of each pair[i][0] beside pair[i][1]; indices below `profiles`. */
-	void (*slowdown)(const struct ct_predictor *p, const uint32_t (*pair)[2], size_t n, double *out);
+	/* Indices are below `profiles`. */
+	void (*slowdown)(const struct ct_predictor *p, const struct ct_config_pair *pair, size_t n, double *out);
 	void (*free)(struct ct_predictor *p);
 	uint32_t profiles;
 	/* of those that learned */

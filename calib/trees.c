@@ -18,6 +18,7 @@ enum { ROUNDS = 300, MODEL_BYTES_MOST = 1 << 26 };
 
 struct trees {
 	size_t width;
+	int floor; /* boosting overshoots its labels a little: clip at 1 */
 	BoosterHandle booster;
 };
 
@@ -106,13 +107,13 @@ static int trees_train(const struct ct_samples *s, uint64_t seed, int floor, voi
 	DMatrixHandle m;
 	int rc;
 
-	(void)floor; /* trees do not leave the range of their labels */
 	CT_TRY(ct_learner_check(&ct_learner_xgb, s, err));
 	m = matrix_of(s->x, s->n, s->width);
 	if (!m)
 		return failed(NULL, err);
 	t = ct_calloc(1, sizeof *t);
 	t->width = s->width;
+	t->floor = floor;
 	rc = set_label(m, s) || XGBoosterCreate(&m, 1, &t->booster) || boost(t->booster, m, seed);
 	XGDMatrixFree(m);
 	if (rc) {
@@ -134,7 +135,7 @@ static void trees_predict(const void *model, const double *x, size_t n, double *
 	CT_CHECK(NULL, m && XGBoosterPredict(t->booster, m, 0, 0, 0, &got, &p) == 0 && got == n,
 		 "XGBoost gave no prediction: %s", XGBGetLastError());
 	for (size_t i = 0; i < n; i++)
-		out[i] = exp((double)p[i]);
+		out[i] = t->floor && p[i] < 0 ? 1 : exp((double)p[i]);
 	XGDMatrixFree(m);
 }
 
@@ -146,13 +147,13 @@ static size_t trees_width(const void *model)
 static int trees_save(const void *model, hid_t g, const struct ct_loc *at, struct ct_err *err)
 {
 	const struct trees *t = model;
-	double width = (double)t->width;
+	double shape[] = { (double)t->width, t->floor };
 	const char *bytes;
 	bst_ulong n;
 
 	if (XGBoosterSaveModelToBuffer(t->booster, "{\"format\": \"json\"}", &n, &bytes) != 0)
 		return failed(at, err);
-	CT_TRY(ct_group_put(g, "width", &width, 1, at, err));
+	CT_TRY(ct_group_put(g, "shape", shape, 2, at, err));
 	return ct_group_put_bytes(g, "trees", bytes, n, at, err);
 }
 
@@ -160,16 +161,17 @@ static int trees_load(hid_t g, const struct ct_loc *at, void **model, struct ct_
 {
 	struct trees *t;
 	unsigned char *bytes;
-	double width;
+	double shape[2];
 	size_t n;
 	int rc;
 
-	CT_TRY(ct_group_read(g, "width", &width, 1, at, err));
-	if (!(width >= 1 && width <= 4096))
-		return ct_err_at(err, CT_ECONFIG, at, "'width' wants 1 to 4096");
+	CT_TRY(ct_group_read(g, "shape", shape, 2, at, err));
+	if (!(shape[0] >= 1 && shape[0] <= 4096))
+		return ct_err_at(err, CT_ECONFIG, at, "'shape' wants 1 to 4096 features");
 	CT_TRY(ct_group_get_bytes(g, "trees", MODEL_BYTES_MOST, &bytes, &n, at, err));
 	t = ct_calloc(1, sizeof *t);
-	t->width = (size_t)width;
+	t->width = (size_t)shape[0];
+	t->floor = shape[1] != 0;
 	rc = XGBoosterCreate(NULL, 0, &t->booster) || XGBoosterLoadModelFromBuffer(t->booster, bytes, n) ||
 	     XGBoosterSetParam(t->booster, "nthread", "1");
 	free(bytes);

@@ -48,17 +48,17 @@ static int unload(void **state)
 enum { PAIRS = 700 };
 
 /* Spread over all configurations; both numbers are coprime to 768. */
-static void spread(uint32_t pair[PAIRS][2])
+static void spread(struct ct_config_pair pair[PAIRS])
 {
 	for (uint32_t i = 0; i < PAIRS; i++) {
-		pair[i][0] = i * 35 % set->n_profiles;
-		pair[i][1] = (i * 77 + 5) % set->n_profiles;
+		pair[i].self = i * 35 % set->n_profiles;
+		pair[i].other = (i * 77 + 5) % set->n_profiles;
 	}
 }
 
 static void oracle_is_the_truth_and_none_is_one(void **state)
 {
-	uint32_t pair[PAIRS][2];
+	struct ct_config_pair pair[PAIRS];
 	struct ct_predictor *oracle, *none, *wrong = NULL;
 	struct ct_err err = { 0 };
 	double s[PAIRS];
@@ -69,7 +69,7 @@ static void oracle_is_the_truth_and_none_is_one(void **state)
 	assert_int_equal(ct_predictor_plain("none", set, NULL, &none, &err), 0);
 	oracle->slowdown(oracle, pair, PAIRS, s);
 	for (int i = 0; i < PAIRS; i++)
-		assert_true(s[i] == ct_slowdown(&truth, &set->profile[pair[i][0]], &set->profile[pair[i][1]]));
+		assert_true(s[i] == ct_slowdown(&truth, &set->profile[pair[i].self], &set->profile[pair[i].other]));
 	none->slowdown(none, pair, PAIRS, s);
 	for (int i = 0; i < PAIRS; i++)
 		assert_true(s[i] == 1);
@@ -86,7 +86,7 @@ static void oracle_is_the_truth_and_none_is_one(void **state)
 /* The same bits after a file, however the pairs are grouped; at least 1. */
 static void saved_predicts_the_same(const char *name)
 {
-	uint32_t pair[PAIRS][2];
+	struct ct_config_pair pair[PAIRS];
 	struct ct_predictor *p, *q;
 	struct ct_err err = { 0 };
 	double before[PAIRS], after[PAIRS];
