@@ -60,6 +60,7 @@ static const struct member config_members[] = {
 	{ "cpu_milli", P(cpu_milli), 4, U32 },
 	{ "host_mib", P(host_mib), 4, U32 },
 	{ "weight", C(demand.weight), 8, F64 },
+	{ "default", C(is_default), 1, U8 },
 	{ "a0", C(demand.a[0]), 8, F64 },
 	{ "a1", C(demand.a[1]), 8, F64 },
 	{ "a2", C(demand.a[2]), 8, F64 },

@@ -2,7 +2,9 @@
 /* calibration.h - a calibration file: what is known of one GPU, in HDF5.
  *
  *	/meta         attributes gpu, source, mode, mem_mib, reserve_mib, sigma_fit,
- *	              fit_mae, fit_mape, fit_worst, fit_r2, lopo_*, resources
+ *	              fit_mae, fit_mape, fit_worst, fit_r2, resources, and lopo_*:
+ *	              the same for pairs the fit did not see (Table 6: one left out; own
+ *	              measurements: 5-fold)
  *	/wstr         attributes m beta c_C c_D c_O c_H p q omega_clip s_soft
  *	/noise        attributes sigma_TT sigma_TI sigma_II: log sd of the frozen residual
  *	/profiles     one column a value: workload, config, counters, demands a0..a3
@@ -27,6 +29,7 @@ struct ct_calib_config {
 	char workload[32];
 	struct ct_profile profile; /* name is the configuration's */
 	struct ct_demand demand;
+	uint8_t is_default; /* of its workload; without one the first row is */
 };
 
 struct ct_calib_pair {

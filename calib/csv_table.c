@@ -63,7 +63,7 @@ static void find_columns(struct ct_table *t)
 	}
 }
 
-static void check_columns(struct ct_table *t, enum ct_table_unknown unknown)
+static void check_columns(struct ct_table *t, size_t required, enum ct_table_unknown unknown)
 {
 	struct ct_loc head = ct_csv_loc(t->csv, SIZE_MAX);
 
@@ -75,13 +75,13 @@ static void check_columns(struct ct_table *t, enum ct_table_unknown unknown)
 		if (k == t->n_names)
 			unknown_column(t, i, unknown);
 	}
-	for (size_t k = 0; k < t->n_names; k++)
+	for (size_t k = 0; k < required; k++)
 		if (t->field[k] == SIZE_MAX)
 			ct_err_add(t->err, CT_ECONFIG, &head, "no column '%s'", t->names[k]);
 }
 
-int ct_table_open(struct ct_table *t, const char *path, const char *const *names, size_t n,
-		  enum ct_table_unknown unknown, struct ct_err *err)
+int ct_table_open_some(struct ct_table *t, const char *path, const char *const *names, size_t n, size_t required,
+		       enum ct_table_unknown unknown, struct ct_err *err)
 {
 	struct ct_loc whole = { .file = path };
 	int rc;
@@ -100,9 +100,20 @@ int ct_table_open(struct ct_table *t, const char *path, const char *const *names
 	if (rc == 1) {
 		t->n_fields = ct_csv_fields(t->csv);
 		find_columns(t);
-		check_columns(t, unknown);
+		check_columns(t, required, unknown);
 	}
 	return err->code ? ct_table_close(t) : 0;
+}
+
+int ct_table_open(struct ct_table *t, const char *path, const char *const *names, size_t n,
+		  enum ct_table_unknown unknown, struct ct_err *err)
+{
+	return ct_table_open_some(t, path, names, n, n, unknown, err);
+}
+
+int ct_table_has(const struct ct_table *t, size_t name)
+{
+	return t->field[name] != SIZE_MAX;
 }
 
 int ct_table_next(struct ct_table *t)

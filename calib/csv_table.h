@@ -18,7 +18,7 @@
 #include "sim/csv.h"
 #include "sim/err.h"
 
-enum { CT_TABLE_COLUMNS = 16 };
+enum { CT_TABLE_COLUMNS = 24 };
 enum ct_table_unknown { CT_TABLE_REFUSE_UNKNOWN, CT_TABLE_KEEP_UNKNOWN };
 
 struct ct_table {
@@ -31,6 +31,10 @@ struct ct_table {
 	char unknown[256];              /* other columns of the file, separated by ", " */
 };
 
+/* Only the first `required` of the names must be there. */
+int ct_table_open_some(struct ct_table *t, const char *path, const char *const *names, size_t n, size_t required,
+		       enum ct_table_unknown unknown, struct ct_err *err);
+int ct_table_has(const struct ct_table *t, size_t name);
 /* All `names` must be there, each once. On error nothing is left open. */
 int ct_table_open(struct ct_table *t, const char *path, const char *const *names, size_t n,
 		  enum ct_table_unknown unknown, struct ct_err *err);

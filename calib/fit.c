@@ -241,6 +241,9 @@ void ct_global_set(struct ct_slowdown_params *s, int which, double value)
 	*at[which] = value;
 }
 
+#define COUNTER_SD 0.25
+enum { CT_COUNTERS = 5 };
+
 static void expand_globals(const void *ctx, const double *t, struct ct_slowdown_params *s, struct ct_demand *demand)
 {
 	const struct ct_fit_counters *c = ctx;
@@ -259,6 +262,33 @@ struct ct_fit_model ct_fit_globals(const struct ct_fit_counters *c)
 				      .n_configs = c->n_configs,
 				      .resources = CT_RESOURCES,
 				      .expand = expand_globals };
+}
+
+static void expand_free(const void *ctx, const double *t, struct ct_slowdown_params *s, struct ct_demand *demand)
+{
+	const struct ct_fit_counters *c = ctx;
+	const double *x = t + CT_GLOBALS;
+
+	expand_globals(ctx, t, s, demand);
+	for (uint32_t i = 0; i < c->n_configs; i++, x += CT_COUNTERS) {
+		struct ct_profile p = *c->profile[i];
+
+		p.sm_active *= exp(COUNTER_SD * x[0]);
+		p.sm_occupancy *= exp(COUNTER_SD * x[1]);
+		p.dram_active *= exp(COUNTER_SD * x[2]);
+		p.tensor_active *= exp(COUNTER_SD * x[3]);
+		p.host *= exp(COUNTER_SD * x[4]);
+		demand[i] = ct_slowdown_demand(s, &p);
+	}
+}
+
+struct ct_fit_model ct_fit_free_counters(const struct ct_fit_counters *c)
+{
+	return (struct ct_fit_model){ .ctx = c,
+				      .n = CT_GLOBALS + CT_COUNTERS * c->n_configs,
+				      .n_configs = c->n_configs,
+				      .resources = CT_RESOURCES,
+				      .expand = expand_free };
 }
 
 #define LOGIT_SD 3.3

@@ -82,6 +82,11 @@ struct ct_fit_counters {
 };
 struct ct_fit_model ct_fit_globals(const struct ct_fit_counters *c);
 
+/* The globals, and each counter of each configuration by exp(0.25 t) from its
+ * measured value: only with many pairs a configuration, and only where it predicts
+ * better. */
+struct ct_fit_model ct_fit_free_counters(const struct ct_fit_counters *c);
+
 /* No counters: two latent demands (logits, prior sd 3.3) and a weight (log, sd 1) a
  * configuration, after m and p. */
 enum { CT_LATENTS = 2, CT_LATENT_GLOBALS = 2 };

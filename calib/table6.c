@@ -227,3 +227,117 @@ const char *ct_table6_label(const struct ct_table6 *t, uint32_t config, char out
 	snprintf(out, 64, "%.30s %s", t->set->model[p->workload].name, p->name);
 	return out;
 }
+
+/* ---- a calibration of it */
+
+static void keep_configs(const struct ct_table6 *t, const double *x, struct ct_calibration *c)
+{
+	const struct ct_profiles *set = t->set;
+	struct ct_profile *p = ct_calloc(set->n_profiles, sizeof *p);
+
+	c->wstr = ct_slowdown_published();
+	ct_table6_apply(t, x, &c->wstr, p);
+	c->n_configs = set->n_profiles;
+	c->config = ct_calloc(c->n_configs, sizeof *c->config);
+	for (size_t i = 0; i < c->n_configs; i++) {
+		snprintf(c->config[i].workload, sizeof c->config[i].workload, "%s", set->model[p[i].workload].name);
+		c->config[i].profile = p[i];
+		c->config[i].is_default =
+		    &set->profile[i] == &set->model[p[i].workload].profile[set->model[p[i].workload].default_profile];
+		c->config[i].demand = ct_slowdown_demand(&c->wstr, &p[i]);
+	}
+	free(p);
+}
+
+static void keep_pairs(const struct ct_table6 *t, double (*fit)[2], double (*lopo)[2], struct ct_calibration *c)
+{
+	c->n_pairs = t->n_pairs;
+	c->pair = ct_calloc(c->n_pairs, sizeof *c->pair);
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		c->pair[i].measured = t->pair[i];
+		c->pair[i].measured.a = (uint32_t)(t->config[t->pair[i].a] - t->set->profile);
+		c->pair[i].measured.b = (uint32_t)(t->config[t->pair[i].b] - t->set->profile);
+		memcpy(c->pair[i].fit, fit[i], sizeof fit[i]);
+		memcpy(c->pair[i].lopo, lopo[i], sizeof lopo[i]);
+	}
+}
+
+static void keep_unknowns(const struct ct_table6 *t, const struct ct_fit_result *r, struct ct_calibration *c)
+{
+	c->n_unknowns = t->n_unknowns;
+	c->unknown = ct_calloc(c->n_unknowns, sizeof *c->unknown);
+	for (uint32_t i = 0; i < t->n_unknowns; i++) {
+		snprintf(c->unknown[i].name, sizeof c->unknown[i].name, "%s %s", t->unknown[i].workload,
+			 t->unknown[i].name);
+		c->unknown[i].value = ct_table6_value(t, i, r->t[i]);
+		c->unknown[i].width = r->width[i];
+	}
+}
+
+/* The geometric mean of the other pairs, for each pair in turn. */
+static void trivial(const struct ct_table6 *t, struct ct_calibration *c)
+{
+	double s[CT_TABLE6_PAIRS][2];
+	struct ct_fit_pair rest[CT_TABLE6_PAIRS];
+	struct ct_fit_score score;
+
+	for (uint32_t i = 0; i < t->n_pairs; i++) {
+		memcpy(rest, t->pair, i * sizeof *rest);
+		memcpy(rest + i, t->pair + i + 1, (t->n_pairs - i - 1) * sizeof *rest);
+		ct_fit_null(rest, t->n_pairs - 1, &t->pair[i], 1, &s[i]);
+	}
+	score = ct_fit_score(t->pair, t->n_pairs, (const double(*)[2])s);
+	c->n_holdouts = 2;
+	c->holdout = ct_calloc(2, sizeof *c->holdout);
+	c->holdout[0] = (struct ct_calib_holdout){ "model", c->lopo.mape, c->lopo.r2 };
+	c->holdout[1] = (struct ct_calib_holdout){ "geometric mean", score.mape, score.r2 };
+}
+
+static int fit_table(const struct ct_table6 *t, struct ct_calibration *c, struct ct_err *err)
+{
+	/* Levels of the residual that the paper's Table 7 asks for. */
+	static const double sigma[CT_COLOCS] = { 0.01, 0.075, 0.06 };
+	struct ct_fit_model m = ct_table6_model(t);
+	double fit[CT_TABLE6_PAIRS][2], lopo[CT_TABLE6_PAIRS][2];
+	struct ct_fit_result r;
+	int rc;
+
+	c->sigma_fit = 0.07;
+	CT_TRY(ct_fit(&m, t->pair, t->n_pairs, c->sigma_fit, NULL, &r, err));
+	rc = ct_fit_leave_one_out(&m, t->pair, t->n_pairs, c->sigma_fit, r.t, lopo, err);
+	if (!rc) {
+		ct_fit_predict(&m, r.t, t->pair, t->n_pairs, fit);
+		c->fit = ct_fit_score(t->pair, t->n_pairs, (const double(*)[2])fit);
+		c->lopo = ct_fit_score(t->pair, t->n_pairs, (const double(*)[2])lopo);
+		c->resources = CT_RESOURCES;
+		memcpy(c->sigma, sigma, sizeof sigma);
+		keep_configs(t, r.t, c);
+		keep_pairs(t, fit, lopo, c);
+		keep_unknowns(t, &r, c);
+		trivial(t, c);
+	}
+	ct_fit_result_fini(&r);
+	return rc;
+}
+
+int ct_table6_fit(const char *dir, int overrides, struct ct_calibration **out, struct ct_err *err)
+{
+	struct ct_calibration *c = ct_calloc(1, sizeof *c);
+	struct ct_table6 *t = ct_calloc(1, sizeof *t);
+	struct ct_profiles *set = NULL;
+
+	if (!ct_profiles_load(dir, &set, err) && !ct_table6_load(dir, set, t, err) && !fit_table(t, c, err)) {
+		snprintf(c->gpu, sizeof c->gpu, "%s", set->signature);
+		snprintf(c->source, sizeof c->source, "table6.csv and priors.csv of the calibration folder");
+		c->mem_mib = set->knobs.gpu_mem_mib;
+		c->reserve_mib = set->knobs.reserve_mib;
+		c->overrides = overrides;
+	}
+	ct_profiles_free(set);
+	free(t);
+	if (err->code)
+		ct_calibration_free(c);
+	else
+		*out = c;
+	return (int)err->code;
+}

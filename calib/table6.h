@@ -10,6 +10,7 @@
 #ifndef CT_CALIB_TABLE6_H
 #define CT_CALIB_TABLE6_H
 
+#include "calib/calibration.h"
 #include "calib/fit.h"
 #include "calib/profiles.h"
 
@@ -42,5 +43,9 @@ void ct_table6_apply(const struct ct_table6 *t, const double *x, struct ct_slowd
 		     struct ct_profile *profile);
 /* "BERT b128+ck" */
 const char *ct_table6_label(const struct ct_table6 *t, uint32_t config, char out[64]);
+
+/* The calibration of a folder: loads, fits, leaves each pair out once. `overrides`:
+ * the measured pairs replace the model in runs. */
+int ct_table6_fit(const char *dir, int overrides, struct ct_calibration **out, struct ct_err *err);
 
 #endif

@@ -120,6 +120,8 @@ static int load_file(struct ct_truth *t, struct ct_err *err)
 
 		if (!k || strcmp(k->name, c->workload) != 0)
 			k = add_known(t, c->workload, i);
+		if (c->is_default)
+			k->default_profile = k->n;
 		k->n++;
 	}
 	for (size_t i = 0; i < t->n_known; i++)
@@ -180,21 +182,27 @@ static int number(const struct ct_truth *t, int column, uint32_t job, double *ou
 static uint32_t named_default(struct ct_truth *t, const struct known *k, const char *name, uint32_t job,
 			      struct ct_err *err)
 {
-	const struct ct_profile *have = t->n_profiles ? profile_at(t, 0) : NULL, *found;
-	struct ct_profile want;
+	const struct ct_profile *found;
+	struct ct_profile want, *have;
+	uint32_t index;
 
 	for (uint32_t i = 0; i < k->n; i++)
 		if (!strcmp(profile_at(t, k->first + i)->name, name)) {
 			t->info.store.hits++;
 			return i;
 		}
-	if (ct_profile_parse(name, &want) || !t->set) {
+	if (ct_profile_parse(name, &want)) {
 		ct_err_add(err, CT_ETRACE, NULL, "job '%.60s': '%.60s' has no configuration '%.60s'",
 			   t->work->jobs[job].id, k->name, name);
 		return 0;
 	}
-	found = ct_profile_store_find(&t->info.store, t->info.gpu, have + k->first, k->n, &want, NULL);
-	return (uint32_t)(found - (have + k->first));
+	have = ct_calloc(k->n, sizeof *have);
+	for (uint32_t i = 0; i < k->n; i++)
+		have[i] = *profile_at(t, k->first + i);
+	found = ct_profile_store_find(&t->info.store, t->info.gpu, have, k->n, &want, NULL);
+	index = (uint32_t)(found - have);
+	free(have);
+	return index;
 }
 
 static void add_member(struct ct_truth *t, struct family *f, const struct known *k, uint32_t index)
@@ -376,6 +384,61 @@ static double factor(const void *state, const struct ct_contender *self, const s
 	s = ct_slowdown_of(&t->params, &fi->demand[self->config], &fj->demand[other->config], t->resources);
 	s *= residual(t, a, b, ct_coloc_type(&fi->profile[self->config], &fj->profile[other->config]));
 	return 1 / fmax(s, 1);
+}
+
+/* ---- transitions */
+
+static int is_flag(const struct ct_transition *r)
+{
+	return r->kind == CT_TRANSITION_SWITCH && r->from && r->to && !strcmp(r->from, "flag") &&
+	       !strcmp(r->to, "flag");
+}
+
+/* Rows for one workload; only counted when `out` is NULL. */
+static size_t toggles(const struct ct_truth *t, const struct known *k, const struct ct_transition *r,
+		      struct ct_transition *out)
+{
+	size_t n = 0;
+
+	for (uint32_t a = k->first; a < k->first + k->n; a++)
+		for (uint32_t b = k->first; b < k->first + k->n; b++) {
+			const struct ct_profile *x = profile_at(t, a), *y = profile_at(t, b);
+
+			if (ct_profile_switching(x, y) != CT_SWITCH_FLAG)
+				continue;
+			if (out) {
+				out[n] = *r;
+				out[n].model = k->name;
+				out[n].from = x->name;
+				out[n].to = y->name;
+			}
+			n++;
+		}
+	return n;
+}
+
+struct ct_transition_table ct_truth_transitions(const struct ct_truth *t, const struct ct_transition_table *in,
+						struct ct_arena *arena)
+{
+	struct ct_transition *row = NULL;
+	size_t n = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		n = 0;
+		for (size_t i = 0; i < in->n; i++) {
+			const struct ct_transition *r = &in->row[i];
+
+			for (size_t k = 0; is_flag(r) && k < t->n_known; k++)
+				if (!r->model || !strcmp(r->model, t->known[k].name))
+					n += toggles(t, &t->known[k], r, row ? row + n : NULL);
+			if (!is_flag(r) && row)
+				row[n] = *r;
+			n += !is_flag(r);
+		}
+		if (!pass)
+			row = CT_NEW(arena, struct ct_transition, n ? n : 1);
+	}
+	return (struct ct_transition_table){ row, n };
 }
 
 /* ---- the whole */

@@ -45,6 +45,12 @@ struct ct_contention ct_truth_contention(const struct ct_truth *t);
 /* The profiles of a job's family, in its order; NULL without a family. */
 const struct ct_profile *ct_truth_profiles(const struct ct_truth *t, uint32_t job);
 
+/* A switch row from `flag` to `flag` stands for every pair of configurations (of its
+ * model, or of all) that differ in a flag alone, prefix caching: `in` with those rows
+ * made explicit, into the arena. */
+struct ct_transition_table ct_truth_transitions(const struct ct_truth *t, const struct ct_transition_table *in,
+						struct ct_arena *arena);
+
 struct ct_truth_info {
 	const char *gpu, *digest;
 	uint32_t reserve_mib; /* memory of a shared GPU that no job may use */

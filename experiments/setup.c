@@ -133,6 +133,8 @@ static int load_transitions(struct ct_setup *s, const struct ct_config *c, struc
 		CT_TRY(ct_data_path(c->transitions.file, &s->arena, &path, err));
 		CT_TRY(ct_transitions_load(path, &s->arena, &file, err));
 	}
+	if (s->truth)
+		file = ct_truth_transitions(s->truth, &file, &s->arena);
 	n = file.n;
 	row = CT_NEW(&s->arena, struct ct_transition, n + CT_TRANSITION_KINDS);
 	if (n)
