@@ -19,31 +19,54 @@ void ct_score_list_fini(struct ct_score_list *l)
 	*l = (struct ct_score_list){ 0 };
 }
 
-struct ct_score_line *ct_score_line(struct ct_score_list *l, const char *set, const char *split, const char *predictor)
+const struct ct_score_line *ct_score_find(const struct ct_score_list *l, const char *set, const char *split,
+					  const char *predictor)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (!strcmp(l->v[i].set, set) && !strcmp(l->v[i].split, split) && !strcmp(l->v[i].predictor, predictor))
 			return &l->v[i];
+	return NULL;
+}
+
+struct ct_score_line *ct_score_line(struct ct_score_list *l, const char *set, const char *split, const char *predictor)
+{
+	const struct ct_score_line *there = ct_score_find(l, set, split, predictor);
+
+	if (there)
+		return &l->v[there - l->v];
 	CT_GROW(l->v, l->cap, l->n + 1);
 	l->v[l->n] = (struct ct_score_line){ .set = set, .split = split, .predictor = predictor };
 	return &l->v[l->n++];
 }
 
+static struct ct_mean mean_of(const double *v, unsigned n)
+{
+	struct ct_mean m = { gsl_stats_mean(v, 1, n), (double)NAN };
+
+	if (n > 1)
+		m.half = gsl_cdf_tdist_Pinv(.975, n - 1) * gsl_stats_sd(v, 1, n) / sqrt(n);
+	return m;
+}
+
 struct ct_mean ct_score_mean(const struct ct_score_line *l, unsigned type, enum ct_score_what what)
 {
 	double v[CT_SEEDS_MOST] = { 0 };
-	struct ct_mean m;
 
 	for (unsigned i = 0; i < l->seeds; i++) {
 		const struct ct_score *s = &l->score[i][type];
 
 		v[i] = what == CT_R2 ? s->r2 : 100 * (what == CT_MAPE_PCT ? s->mape : s->moderate);
 	}
-	m.mean = gsl_stats_mean(v, 1, l->seeds);
-	m.half = (double)NAN;
-	if (l->seeds > 1)
-		m.half = gsl_cdf_tdist_Pinv(.975, l->seeds - 1) * gsl_stats_sd(v, 1, l->seeds) / sqrt(l->seeds);
-	return m;
+	return mean_of(v, l->seeds);
+}
+
+struct ct_mean ct_score_difference(const struct ct_score_line *a, const struct ct_score_line *b)
+{
+	double v[CT_SEEDS_MOST] = { 0 };
+
+	for (unsigned i = 0; i < a->seeds; i++)
+		v[i] = 100 * (b->score[i][CT_SCORE_ALL].mape - a->score[i][CT_SCORE_ALL].mape);
+	return mean_of(v, a->seeds);
 }
 
 /* ---- cross-validation */

@@ -33,6 +33,12 @@ struct ct_mean {
 };
 struct ct_mean ct_score_mean(const struct ct_score_line *l, unsigned type, enum ct_score_what what);
 
+/* MAPE of `b` less that of `a` (percentage points), paired by seed. */
+struct ct_mean ct_score_difference(const struct ct_score_line *a, const struct ct_score_line *b);
+/* NULL: no such line. */
+const struct ct_score_line *ct_score_find(const struct ct_score_list *l, const char *set, const char *split,
+					  const char *predictor);
+
 struct ct_scores_options {
 	const struct ct_profiles *set;
 	const struct ct_slowdown_params *truth;
