@@ -236,8 +236,8 @@ static int write_cdf(const struct ct_calibration *c, const struct variant *v, si
 			d[k++] = decay_of(c, v[i].config, v[j].config);
 	gsl_sort(d, 1, k);
 	ct_note("%zu pairs of %zu variants: decay quantiles 10 %% %.3f, 50 %% %.3f, 90 %% %.3f", k, n,
-	       gsl_stats_quantile_from_sorted_data(d, 1, k, 0.1), gsl_stats_quantile_from_sorted_data(d, 1, k, 0.5),
-	       gsl_stats_quantile_from_sorted_data(d, 1, k, 0.9));
+		gsl_stats_quantile_from_sorted_data(d, 1, k, 0.1), gsl_stats_quantile_from_sorted_data(d, 1, k, 0.5),
+		gsl_stats_quantile_from_sorted_data(d, 1, k, 0.9));
 	if (!open_in(dir, "cdf.csv", &o, err)) {
 		ct_output_text(&o, "mean_decay,fraction\n");
 		for (size_t i = 0; i < k; i++) {
