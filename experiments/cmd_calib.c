@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cotenant calib fit | show */
+/* cotenant calib fit | show | train | eval */
 #include "experiments/cmd_calib.h"
 
 #include "experiments/data_path.h"
@@ -8,18 +8,20 @@
 
 #include <string.h>
 
-enum { DIR_ = 256, SOLO, PAIRS, MODE, GPU, GPU_MEM, RESERVE, OUT, SEED, MEASURED, JSON };
+enum { DIR_ = 256, SOLO, PAIRS, MODE, GPU, GPU_MEM, RESERVE, OUT, SEED, MEASURED, JSON, PREDICTOR, SEEDS };
 static const struct ct_flag flags[] = {
-	{ "solo", SOLO, "FILE", "fit: CSV of throughputs alone" },
-	{ "pairs", PAIRS, "FILE", "fit: CSV of throughputs in pairs" },
+	{ "solo", SOLO, "FILE", "fit: CSV of throughputs alone; eval: of Lucid's form" },
+	{ "pairs", PAIRS, "FILE", "fit: CSV of throughputs in pairs; eval: measured pairs (Lucid, Gavel)" },
 	{ "mode", MODE, "MODE", "fit: auto, counters, latent or overrides (default auto)" },
-	{ "gpu", GPU, "NAME", "fit: what the GPU is called" },
-	{ "gpu-mem-mib", GPU_MEM, "MIB", "fit: its memory" },
+	{ "gpu", GPU, "NAME", "fit: what the GPU is called; eval: which one of Gavel's" },
+	{ "gpu-mem-mib", GPU_MEM, "MIB", "fit: its memory; train, eval: that pairs must fit (default 81920)" },
 	{ "reserve-mib", RESERVE, "MIB", "fit: memory of a shared GPU that no job may use" },
 	{ "measured", MEASURED, NULL, "fit of a folder: in runs the measured pairs replace the model" },
 	{ "dir", DIR_, "DIR", "calibration folder (default data:calib/a100-40gb)" },
-	{ "seed", SEED, "N", "fit: of starts and folds (default 1)" },
+	{ "seed", SEED, "N", "fit, train, eval: the (first) seed (default 1)" },
 	{ "out", OUT, "PATH", "fit: calibration file to write; show: folder for CSV files" },
+	{ "predictor", PREDICTOR, "NAME", "train: dnn, xgb or linear (default dnn)" },
+	{ "seeds", SEEDS, "N", "eval: how many seeds, for the intervals (default 3)" },
 	{ "json", JSON, NULL, "one JSON document on stdout" },
 	{ 0 },
 };
@@ -30,6 +32,8 @@ static const struct action {
 } actions[] = {
 	{ "fit", ct_calib_cmd_fit },
 	{ "show", ct_calib_cmd_show },
+	{ "train", ct_calib_cmd_train },
+	{ "eval", ct_calib_cmd_eval },
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
@@ -92,6 +96,14 @@ static int take(struct ct_calib_args *a, int id, const char *arg)
 			return ct_misuse(a->command, "--seed wants a whole number >= 0, got '%.40s'", arg);
 		a->seed = (uint64_t)seed;
 		break;
+	case PREDICTOR:
+		a->predictor = arg;
+		break;
+	case SEEDS:
+		if (ct_parse_i64(arg, strlen(arg), &seed) || seed < 1 || seed > 20)
+			return ct_misuse(a->command, "--seeds wants a whole number from 1 to 20, got '%.40s'", arg);
+		a->seeds = (unsigned)seed;
+		break;
 	case MEASURED:
 		a->measured = 1;
 		break;
@@ -105,7 +117,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 {
 	struct ct_flag_reader r = { .command = self, .argc = argc, .argv = argv };
 	struct ct_arena arena = { 0 };
-	struct ct_calib_args a = { .command = self, .arena = &arena, .seed = 1 };
+	struct ct_calib_args a = { .command = self, .arena = &arena, .seed = 1, .seeds = 3 };
 	int id, rc = 0;
 
 	(void)program;
@@ -121,7 +133,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_calib = {
 	.name = "calib",
-	.usage = "fit [OPTION]... --out FILE.h5 | show [FILE.h5] [OPTION]...",
+	.usage = "fit [OPTION]... --out FILE.h5 | show [FILE.h5] [OPTION]... | train --out FILE.h5 | eval [OPTION]...",
 	.summary = "calibrate contention from measured pairs, and look at a calibration",
 	.flags = flags,
 	.notes = "solo.csv: config_id,workload,type,throughput; counters and knobs where known\n"
@@ -129,6 +141,9 @@ const struct ct_command ct_cmd_calib = {
 	.examples = "  cotenant calib fit --solo solo.csv --pairs pairs.csv --out my-gpu.h5\n"
 		    "  cotenant calib fit --dir data:calib/a100-40gb --out a100.h5     the paper's Table 6\n"
 		    "  cotenant calib show --out build/calib\n"
+		    "  cotenant calib train --out iac.h5              the interference predictor\n"
+		    "  cotenant calib eval --seeds 5                  Table 7 beside ours\n"
+		    "  cotenant calib eval --pairs gavel_pairs.csv --gpu v100\n"
 		    "  cotenant run --set calib=my-gpu.h5 ...",
 	.run = run,
 };

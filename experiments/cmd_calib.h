@@ -12,8 +12,9 @@
 struct ct_calib_args {
 	const struct ct_command *command;
 	struct ct_arena *arena;
-	const char *dir, *solo, *pairs, *mode, *gpu, *gpu_mem, *reserve, *out;
+	const char *dir, *solo, *pairs, *mode, *gpu, *gpu_mem, *reserve, *out, *predictor;
 	uint64_t seed;
+	unsigned seeds; /* how many, from `seed` on */
 	int measured, json;
 	int argc; /* operands after the action */
 	char **argv;
@@ -21,5 +22,7 @@ struct ct_calib_args {
 
 int ct_calib_cmd_fit(struct ct_calib_args *a);
 int ct_calib_cmd_show(struct ct_calib_args *a);
+int ct_calib_cmd_train(struct ct_calib_args *a);
+int ct_calib_cmd_eval(struct ct_calib_args *a);
 
 #endif
