@@ -27,7 +27,8 @@
  *
  * Figures (traces/figures.h) are over all rows of the tables, of jobs left out, too:
  * shares of request sizes, recurrence of groups and users, flexibility, utilisation;
- * one that a table's absence leaves open is NaN, and its definition names the table. */
+ * where a table's absence leaves them open, the main one of each kind is NaN and its
+ * definition names the table. */
 #ifndef CT_TRACES_PAI_H
 #define CT_TRACES_PAI_H
 

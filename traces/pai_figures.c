@@ -2,7 +2,8 @@
 /* What the PAI trace says about itself: requests, recurrence of groups and users,
  * flexibility, utilisation, each over all rows of its tables, of jobs kept or not, as
  * the published figures are. Quantiles are by linear interpolation between order
- * statistics (type 7). A figure whose tables are not there is NaN and says so. */
+ * statistics (type 7). A figure whose tables are not there is NaN and says so;
+ * the others of its kind are left out. */
 #include "traces/pai_join.h"
 
 #include "traces/figures.h"
@@ -140,6 +141,8 @@ static void give_requests(const struct figures *f)
 	give(f, "gpu_tasks", (double)f->gpu_tasks, "tasks", "tasks with a GPU request (plan_gpu > 0)", NEED_TASK);
 	give(f, "fractional_share", asking(f, 0, nextafter(100, 0)), "",
 	     "share of the tasks with a GPU request whose plan_gpu is below 100 %, per instance", NEED_TASK);
+	if (lacking(f->p, NEED_TASK))
+		return;
 	for (size_t i = 0; i < sizeof bin / sizeof *bin; i++)
 		give(f, bin[i].name, asking(f, bin[i].above, bin[i].most), "", bin[i].definition, NEED_TASK);
 	for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
@@ -237,6 +240,8 @@ static void give_quantiles(const struct figures *f, const char *what, double *v,
 
 	gsl_sort(v, 1, n);
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+		if (lacking(f->p, needs) && at[i].q != .5)
+			continue;
 		snprintf(name, sizeof name, "user_%s_%s", what, at[i].name);
 		snprintf(text, sizeof text, "that quantile of the users' numbers of %s", what);
 		give(f, name, n ? gsl_stats_quantile_from_sorted_data(v, 1, n, at[i].q) : (double)NAN, what, text,
@@ -314,10 +319,11 @@ static void give_utilisation(const struct figures *f)
 {
 	const struct ct_pai_util *u = &f->p->util;
 
-	give(f, "util_rows", (double)u->rows, "rows", "rows of the sensor table with a gpu_wrk_util, of any job",
-	     NEED_SENSOR);
 	give(f, "util_mean", u->rows ? u->sum / (double)u->rows : (double)NAN, "%",
-	     "mean gpu_wrk_util of these rows, not weighted", NEED_SENSOR);
+	     "mean gpu_wrk_util of all rows of the sensor table that have one, not weighted", NEED_SENSOR);
+	if (lacking(f->p, NEED_SENSOR))
+		return;
+	give(f, "util_rows", (double)u->rows, "rows", "these rows, of any job", NEED_SENSOR);
 	give(f, "util_max", u->rows ? u->max : (double)NAN, "%", "largest gpu_wrk_util", NEED_SENSOR);
 	give(f, "util_zero_share", share(u->zero, u->rows), "", "share of these rows that are 0", NEED_SENSOR);
 	give(f, "util_below_10_share", share(u->below_10, u->rows), "", "share of these rows below 10 %", NEED_SENSOR);
