@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { JOBS = 256, DAYS, SEED, GPUS, OUT, CHECK, FAILED, CONSTANTS, ASSIGN, SHARE, LOAD, JSON };
+enum { JOBS = 256, DAYS, SEED, GPUS, OUT, CHECK, FAILED, CONSTANTS, ASSIGN, SHARE, LOAD, NODE_GPUS, JSON };
 static const struct ct_flag flags[] = {
 	{ "jobs", JOBS, "N", "jobs to generate" },
 	{ "days", DAYS, "D", "span of their arrivals, from a Monday 00:00 on" },
@@ -23,6 +23,7 @@ static const struct ct_flag flags[] = {
 	{ "assign", ASSIGN, "FILE", "give jobs workload names by these weights, e.g. data:traces/data/assign.csv" },
 	{ "share", SHARE, "X", "mixed: training's share of the work, below 1 (0.7)" },
 	{ "load", LOAD, "X", "mixed: offered load of --gpus (1)" },
+	{ "node-gpus", NODE_GPUS, "N", "mixed: leave out training on shares of more GPUs than a node has" },
 	{ "failed", FAILED, NULL, "also jobs that fail, as in the trace (state 'Failed')" },
 	{ "constants", CONSTANTS, "FILE", "instead of the generator's own file of constants" },
 	{ "check", CHECK, NULL, "compare with the recipe; exit status 7 when a limit is exceeded" },
@@ -64,6 +65,8 @@ static int take(const struct ct_command *self, struct request *r, int id, const 
 		return whole(self, "jobs", arg, &r->o.jobs);
 	case SEED:
 		return whole(self, "seed", arg, &r->o.seed);
+	case NODE_GPUS:
+		return whole(self, "node-gpus", arg, &r->o.node_gpus);
 	case DAYS:
 		return number(self, "days", arg, &r->o.days);
 	case GPUS:

@@ -31,6 +31,7 @@ struct ct_generate_options {
 	const char *other;     /* of a second one, for generators that mix two */
 	const char *assign;    /* weights by which jobs get workload names (traces/assign.h); NULL: none */
 	double share;          /* of the work from the first, where two are mixed; 0: CT_MIXED_SHARE */
+	uint64_t node_gpus;    /* mixed: no gang of GPU shares is larger; 0: as large as it comes */
 	double load;           /* offered load of `gpus`, where two are mixed; 0: CT_MIXED_LOAD */
 };
 #define CT_MIXED_SHARE 0.7

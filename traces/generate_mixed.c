@@ -2,8 +2,9 @@
 /* Two generators and the operations of transform.h:
  *
  *  1. pai: its training jobs that ask for GPUs. What does not fit is left out and
- *     counted: gangs of more GPUs than the cluster has, run times above the span. GPU
- *     types are left out too, since the cluster is of one.
+ *     counted: gangs of more GPUs than the cluster has, run times above the span, and
+ *     where a node's size is given gangs of GPU shares above it, which policies that
+ *     pack cannot place. GPU types are left out too, since the cluster is of one.
  *  2. genai: its requests, of seconds each, become offline-inference jobs by the
  *     reader's mapping A2: all requests to one model in one hour, submitted with the
  *     last of them, on one GPU. Batches of few requests are left out and counted.
@@ -21,7 +22,8 @@
 #include <string.h>
 
 enum { TRIES = 12 };
-#define OTHER_SEED (UINT64_C(1) << 62)
+#define OTHER_SEED  (UINT64_C(1) << 62)
+#define SHARE_ERROR .002
 
 static const char *const kept_column = "kind";
 
@@ -93,7 +95,7 @@ static struct ct_workload *training_of(const struct mixer *m, const struct ct_wo
 {
 	const struct ct_extra_column *kind = column_of(w, kept_column);
 	struct ct_workload *to = empty(w);
-	uint64_t inference = 0, cpu = 0, large = 0, late = 0;
+	uint64_t inference = 0, cpu = 0, large = 0, late = 0, spread = 0;
 
 	for (size_t i = 0; i < w->n; i++) {
 		const struct ct_job *j = &w->jobs[i];
@@ -106,6 +108,8 @@ static struct ct_workload *training_of(const struct mixer *m, const struct ct_wo
 			large++;
 		else if (ct_seconds(j->duration_us) > m->o->days * 86400)
 			late++;
+		else if (m->o->node_gpus && j->gpu_milli < 1000 && j->num_gpus > m->o->node_gpus)
+			spread++;
 		else
 			add_training(to, w, j);
 	}
@@ -113,6 +117,8 @@ static struct ct_workload *training_of(const struct mixer *m, const struct ct_wo
 	ct_workload_count(to, "dropped_cpu_only", "training without a GPU", cpu, 1);
 	ct_workload_count(to, "dropped_too_large", "training on more GPUs than the cluster has", large, 1);
 	ct_workload_count(to, "dropped_longer_than_span", "training with a run time above the span", late, 1);
+	ct_workload_count(to, "dropped_shares_across_nodes", "training on shares of more GPUs than a node has", spread,
+			  1);
 	return to;
 }
 
@@ -261,12 +267,13 @@ static int make_once(const struct mixer *m, int inference, uint64_t jobs, size_t
 	return rc;
 }
 
-/* As many jobs as the trace's own rate gives first; then as many as these lacked, and
- * a tenth more. What still lacks, the mix makes up by repeating jobs, and says so. */
-static int make_part(const struct mixer *m, int inference, struct ct_workload **out)
+/* With `surplus` times the work of its share, or up to half as much again: as many jobs
+ * as the trace's own rate gives first, then as many more as these lacked. What still
+ * lacks, the mix makes up by repeating jobs, and says so. */
+static int make_part(const struct mixer *m, int inference, double surplus, struct ct_workload **out)
 {
-	double share = inference ? 1 - m->share : m->share;
-	double wanted = share * m->load * m->o->gpus * m->o->days * 86400, jobs = 0;
+	double share = inference ? 1 - m->share : m->share, jobs = 0;
+	double wanted = surplus * share * m->load * m->o->gpus * m->o->days * 86400;
 	struct ct_workload *w = NULL;
 
 	for (int i = 0; i < TRIES; i++) {
@@ -310,20 +317,45 @@ static int mix(const struct mixer *m, const struct ct_workload *train, const str
 	return 0;
 }
 
+static double training_share(const struct ct_workload *w)
+{
+	const struct ct_extra_column *kind = column_of(w, kept_column);
+	double work = 0, train = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		const struct ct_job *j = &w->jobs[i];
+		double job = ct_seconds(j->duration_us) * j->num_gpus * j->gpu_milli / 1000;
+
+		work += job;
+		train += kind && strcmp(ct_strings_text(&w->strings, kind->value[i]), "train") == 0 ? job : 0;
+	}
+	return work > 0 ? train / work : (double)NAN;
+}
+
 int ct_generate_mixed(const struct ct_generate_options *o, struct ct_workload **out, struct ct_err *err)
 {
-	struct ct_workload *train, *infer;
+	static const double surplus[] = { 1, 1.15, 1.35, 1.7, 2.5 };
+	struct ct_workload *train, *infer, *made = NULL;
 	struct mixer m;
 	int rc;
 
 	CT_TRY(settle(o, &m, err));
-	CT_TRY(make_part(&m, 0, &train));
-	rc = make_part(&m, 1, &infer);
-	if (!rc) {
-		rc = mix(&m, train, infer, out);
-		ct_workload_free(infer);
+	CT_TRY(make_part(&m, 1, 1, &infer));
+	/* A few large jobs that do not fit any more can leave the share unfilled. */
+	for (size_t i = 0; i < sizeof surplus / sizeof *surplus; i++) {
+		ct_workload_free(made);
+		made = NULL;
+		rc = make_part(&m, 0, surplus[i], &train);
+		if (rc)
+			break;
+		rc = mix(&m, train, infer, &made);
+		ct_workload_free(train);
+		if (rc || fabs(training_share(made) - m.share) <= SHARE_ERROR)
+			break;
 	}
-	ct_workload_free(train);
+	ct_workload_free(infer);
+	if (!rc)
+		*out = made;
 	return rc;
 }
 
@@ -337,24 +369,16 @@ static void compare(struct ct_marginals *out, const char *name, double target, d
 int ct_generate_mixed_check(const struct ct_generate_options *o, const struct ct_constants *c,
 			    const struct ct_workload *w, struct ct_marginals *out, struct ct_err *err)
 {
-	const struct ct_extra_column *kind = column_of(w, kept_column);
-	double work = 0, train = 0, unnamed = 0, large = 0;
+	double unnamed = 0, large = 0;
 	struct mixer m;
 
 	(void)c;
 	CT_TRY(settle(o, &m, err));
 	for (size_t i = 0; i < w->n; i++) {
-		const struct ct_job *j = &w->jobs[i];
-		double job = ct_seconds(j->duration_us) * j->num_gpus * j->gpu_milli / 1000;
-
-		work += job;
-		train += kind && strcmp(ct_strings_text(&w->strings, kind->value[i]), "train") == 0 ? job : 0;
-		unnamed += !j->model;
-		large += j->num_gpus > o->gpus;
+		unnamed += !w->jobs[i].model;
+		large += w->jobs[i].num_gpus > o->gpus;
 	}
-	if (!(work > 0))
-		return ct_err_at(err, CT_ECONFIG, NULL, "no work to compare with the recipe");
-	compare(out, "training's share of the work", m.share, train / work, .01);
+	compare(out, "training's share of the work", m.share, training_share(w), .01);
 	compare(out, "offered load", m.load, ct_workload_offered_load(w, o->gpus), .01);
 	compare(out, "jobs without a workload name", 0, unnamed, 0);
 	compare(out, "jobs larger than the cluster", 0, large, 0);
