@@ -9,12 +9,12 @@ cd "$(dirname "$0")/../.." || exit 1
 out=build/demo
 mkdir -p $out || exit 1
 rm -f $out/*.h5 $out/utilisation.png
-policies="fifo easy las"
+policies="volcano lucid easy"
 
 for p in $policies; do
 	"$program" run experiments/demo/demo.yaml --policy "$p" --out "$out/$p.h5" --csv "$out/$p" >"$out/$p.txt" 2>"$out/log" || { rc=$?; cat "$out/log" >&2; exit $rc; }
 done
-"$program" compare $out/fifo.h5 $out/easy.h5 $out/las.h5 || exit $?
+"$program" compare $out/volcano.h5 $out/lucid.h5 $out/easy.h5 || exit $?
 
 figure="$out/utilisation.png"
 if ! sh tests/house/packages.sh demo; then
