@@ -18,7 +18,7 @@
 #include "sim/csv.h"
 #include "sim/err.h"
 
-enum { CT_TABLE_COLUMNS = 16 };
+enum { CT_TABLE_COLUMNS = 24 };
 enum ct_table_unknown { CT_TABLE_REFUSE_UNKNOWN, CT_TABLE_KEEP_UNKNOWN };
 
 struct ct_table {

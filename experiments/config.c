@@ -487,6 +487,11 @@ int ct_config_assign(struct ct_config *c, const char *assignment, struct ct_err 
 	key[equals - assignment] = '\0';
 	v.text = equals + 1;
 	dot = strchr(key, '.');
+	if (!strcmp(key, "calib")) { /* calib=FILE */
+		v.section = ct_config_section(key);
+		v.name = "file";
+		return set_value(c, &v, err);
+	}
 	if (!dot || !dot[1])
 		return ct_err_add(err, CT_ECONFIG, &v.at, "unknown key '%s'%s", ct_shown(shown, key, strlen(key)),
 				  dot ? "" : hint(c, nearest_section(c, key)));

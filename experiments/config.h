@@ -6,6 +6,7 @@
  *	policy:       name and the options of that policy
  *	sim:          seed until warmup censor attain_floor residents ...
  *	contention:   pairs fallback
+ *	calib:        dir file residual
  *	transitions:  file start switch migrate resume
  *	output:       file csv perf
  *
@@ -94,6 +95,10 @@ struct ct_config {
 		const char *pairs;
 		double fallback;
 	} contention;
+	struct {
+		const char *dir, *file;
+		int residual;
+	} calib;
 	struct {
 		const char *file;
 		ct_time cost[4]; /* enum ct_transition_kind, of any job */

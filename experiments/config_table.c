@@ -114,6 +114,15 @@ static const struct ct_opt contention_opts[] = {
 	  "factor of pairs without a row", 0 },
 	{ 0 },
 };
+static const struct ct_opt calib_opts[] = {
+	{ "dir", CT_OPT_TEXT, AT(calib.dir), "", 0, 0, NULL, NULL,
+	  "calibration folder: families and contention of jobs whose model it knows", PATH },
+	{ "file", CT_OPT_TEXT, AT(calib.file), "", 0, 0, NULL, NULL,
+	  "the same from a file of `cotenant calib fit`; calib=FILE is short for it", PATH },
+	{ "residual", CT_OPT_BOOL, AT(calib.residual), "true", 0, 0, NULL, NULL,
+	  "multiply each pair's slow-down by its frozen random residual", 0 },
+	{ 0 },
+};
 #define COST(kind) AT(transitions.cost) + (kind) * sizeof(ct_time)
 static const struct ct_opt transitions_opts[] = {
 	{ "file", CT_OPT_TEXT, AT(transitions.file), "", 0, 0, NULL, NULL,
@@ -143,6 +152,7 @@ const struct ct_config_section ct_config_sections[CT_CONFIG_SECTIONS] = {
 	{ "policy", policy_opts, "the scheduler" },
 	{ "sim", sim_opts, "what is simulated and measured" },
 	{ "contention", contention_opts, "what sharing a GPU costs" },
+	{ "calib", calib_opts, "what is known of the jobs' models on this GPU" },
 	{ "transitions", transitions_opts, "what starting, switching, moving and resuming cost" },
 	{ "output", output_opts, "what is written" },
 };

@@ -105,6 +105,40 @@ static int load_pairs(struct ct_setup *s, const struct ct_config *c, struct ct_e
 	return 0;
 }
 
+/* The largest GPU; 0 = unlimited. */
+static uint32_t largest_gpu(const struct ct_config *c)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < c->cluster.spec.n; i++)
+		most =
+		    c->cluster.spec.nodes[i].gpu_mem_mib > most ? (uint32_t)c->cluster.spec.nodes[i].gpu_mem_mib : most;
+	return most;
+}
+
+/* After the pair table, which stays in force for jobs the calibration does not know. */
+static int load_calibration(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	struct ct_truth_options o = {
+		.seed = (uint64_t)c->sim.seed,
+		.residual = c->calib.residual,
+		.gpu_mem_mib = largest_gpu(c),
+		.beside = s->contention,
+	};
+
+	if (!c->calib.dir && !c->calib.file)
+		return 0;
+	if (c->calib.dir && c->calib.file)
+		return ct_err_add(err, CT_ECONFIG, NULL, "'calib.dir' and 'calib.file' exclude each other");
+	if (c->calib.dir)
+		CT_TRY(ct_data_path(c->calib.dir, &s->arena, &o.dir, err));
+	else
+		CT_TRY(ct_data_path(c->calib.file, &s->arena, &o.file, err));
+	CT_TRY(ct_truth_new(&o, s->work, &s->truth, err));
+	s->contention = ct_truth_contention(s->truth);
+	return 0;
+}
+
 /* The rows of the file, then one row "any model" for each cost of the configuration:
  * among equally specific rows the first wins, so the file does. */
 static int load_transitions(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
@@ -118,6 +152,8 @@ static int load_transitions(struct ct_setup *s, const struct ct_config *c, struc
 		CT_TRY(ct_data_path(c->transitions.file, &s->arena, &path, err));
 		CT_TRY(ct_transitions_load(path, &s->arena, &file, err));
 	}
+	if (s->truth)
+		file = ct_truth_transitions(s->truth, &file, &s->arena);
 	n = file.n;
 	row = CT_NEW(&s->arena, struct ct_transition, n + CT_TRANSITION_KINDS);
 	if (n)
@@ -153,12 +189,14 @@ static void digest_transitions(struct ct_setup *s)
 int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 {
 	CT_TRY(load_pairs(s, c, err));
+	CT_TRY(load_calibration(s, c, err));
 	CT_TRY(load_transitions(s, c, err));
 	digest_transitions(s);
 	s->spec = (struct ct_world_spec){
 		.work = s->work,
 		.cluster = c->cluster.spec,
-		.contention = s->pairs ? &s->contention : NULL,
+		.contention = s->pairs || s->truth ? &s->contention : NULL,
+		.families = s->truth ? ct_truth_families(s->truth) : NULL,
 		.transitions = s->transitions.n ? &s->transitions : NULL,
 		.seed = (uint64_t)c->sim.seed,
 		.residents = (uint32_t)c->sim.residents,
@@ -172,11 +210,14 @@ int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 		.step = { .step_us = c->sim.step, .later_keeps_rate = c->sim.later_keeps_rate != 0 },
 		.preempt_loss_us = { c->sim.preempt_loss, c->sim.preempt_loss_multi },
 	};
+	if (s->truth && ct_truth_info(s->truth).reserve_mib > s->spec.gpu_reserve_mib)
+		s->spec.gpu_reserve_mib = ct_truth_info(s->truth).reserve_mib;
 	return 0;
 }
 
 void ct_setup_fini(struct ct_setup *s)
 {
+	ct_truth_free(s->truth); /* refers to the workload */
 	ct_pair_table_free(s->pairs);
 	ct_workload_free(s->work);
 	ct_figures_fini(&s->figures);
@@ -269,11 +310,40 @@ static const char *cluster_digest(const struct ct_setup *s, struct ct_result *r)
 	return ct_result_text(r, "%s", text);
 }
 
+static void describe_calibration(const struct ct_setup *s, struct ct_result *r)
+{
+	struct ct_truth_info i;
+
+	if (!s->truth)
+		return;
+	i = ct_truth_info(s->truth);
+	ct_result_add(r, CT_RESULT_MANIFEST, "calibration", ct_result_text(r, "%s", i.gpu), 0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "calibration_digest", ct_result_text(r, "%s", i.digest), 0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "calibrated_jobs", ct_result_text(r, "%zu", i.jobs_known), 1);
+	ct_result_add(r, CT_RESULT_MANIFEST, "measured_pairs", ct_result_text(r, "%zu", i.measured_pairs), 1);
+	ct_result_add(r, CT_RESULT_MANIFEST, "profile_hit_rate",
+		      ct_result_text(r, "%.6f", ct_profile_store_hit_rate(&i.store)), 1);
+	if (i.measured_pairs)
+		ct_result_warn(r,
+			       ct_result_text(r, "%zu measured pairs replace the contention model", i.measured_pairs));
+	if (i.jobs_unknown)
+		ct_result_warn(r, ct_result_text(r,
+						 "%zu jobs of a model that the calibration does not know run as "
+						 "their request says",
+						 i.jobs_unknown));
+	if (i.jobs_unmet)
+		ct_result_warn(r, ct_result_text(r,
+						 "%zu jobs want lengths, throughput or memory that no configuration "
+						 "of their model offers; they run as their request says",
+						 i.jobs_unmet));
+}
+
 void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_result *r)
 {
 	const char *pairs = s->pairs ? ct_pair_table_digest(s->pairs) : "";
-	const char *digests =
-	    ct_result_text(r, "trace %s\npairs %s\ntransitions %s\n", s->work->digest, pairs, s->transitions_digest);
+	const char *calib = s->truth ? ct_result_text(r, "calibration %s\n", ct_truth_info(s->truth).digest) : "";
+	const char *digests = ct_result_text(r, "trace %s\npairs %s\ntransitions %s\n%s", s->work->digest, pairs,
+					     s->transitions_digest, calib);
 
 	describe_build(r);
 	ct_result_add(r, CT_RESULT_MANIFEST, "policy", ct_result_text(r, "%s", c->policy.policy->name), 0);
@@ -284,6 +354,7 @@ void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_
 	ct_result_add(r, CT_RESULT_MANIFEST, "trace_digest", ct_result_text(r, "%s", s->work->digest), 0);
 	if (s->pairs)
 		ct_result_add(r, CT_RESULT_MANIFEST, "pairs_digest", ct_result_text(r, "%s", pairs), 0);
+	describe_calibration(s, r);
 	ct_result_add(r, CT_RESULT_MANIFEST, "seed", ct_result_text(r, "%" PRId64, c->sim.seed), 1);
 	describe_import(s, r);
 	r->config_yaml = ct_result_text(r, "%s", ct_config_yaml(c));

@@ -10,6 +10,7 @@
 #define CT_EXPERIMENTS_SETUP_H
 
 #include "calib/pair_table.h"
+#include "calib/truth.h"
 #include "experiments/config.h"
 #include "sim/digest.h"
 #include "sim/result.h"
@@ -21,6 +22,7 @@ struct ct_setup {
 	struct ct_workload *work;    /* as the run sees it: stretched, when asked */
 	double load_read;            /* offered load before stretching; NaN without a cluster */
 	struct ct_pair_table *pairs; /* NULL: sharing costs nothing */
+	struct ct_truth *truth;      /* NULL: no calibration */
 	struct ct_contention contention;
 	struct ct_transition_table transitions;
 	char transitions_digest[CT_DIGEST_TEXT];

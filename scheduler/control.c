@@ -195,8 +195,11 @@ static void list_remove(struct control *c, struct list l, uint32_t job)
 
 static void enqueue(struct control *c, uint32_t job)
 {
+	uint32_t last = c->view.queue_last;
 	/* A preempted job returns to its place by submission: before the next that waits. */
-	list_insert(c, queue_of(c), job, ct_bits_next(&c->queued, job));
+	uint32_t next = last == CT_NO_JOB || last < job ? CT_NO_JOB : ct_bits_next(&c->queued, job);
+
+	list_insert(c, queue_of(c), job, next);
 	ct_bits_add(&c->queued, job);
 }
 

@@ -22,10 +22,12 @@ enum ct_random_purpose {
 	CT_RANDOM_WORKLOAD = 3, /* generated jobs */
 	CT_RANDOM_TRUTH = 4,    /* frozen residual of a pair */
 	CT_RANDOM_TEST = 5,
-	CT_RANDOM_SAMPLE = 8,  /* which jobs of a trace are taken */
-	CT_RANDOM_GROUP = 16,  /* a generated group of jobs */
-	CT_RANDOM_HOUR = 18,   /* the arrival rate of one hour */
-	CT_RANDOM_ASSIGN = 19, /* the workload of a job that names none */
+	CT_RANDOM_PREDICTOR = 6, /* training of an interference predictor */
+	CT_RANDOM_SAMPLING = 7,  /* which pairs a generated data set measures, and their noise */
+	CT_RANDOM_SAMPLE = 8,    /* which jobs of a trace are taken */
+	CT_RANDOM_GROUP = 16,    /* a generated group of jobs */
+	CT_RANDOM_HOUR = 18,     /* the arrival rate of one hour */
+	CT_RANDOM_ASSIGN = 19,   /* the workload of a job that names none */
 };
 
 struct ct_philox {

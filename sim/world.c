@@ -250,6 +250,9 @@ struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *e
 	w->live[0] = (struct ct_live){ .node = CT_NONE, .partition = CT_NONE, .type = CT_NONE };
 	w->n_live = 1;
 	w->outcome = ct_calloc(w->n_jobs, sizeof *w->outcome);
+	/* Most jobs leave one range; asked for at once, the pages are huge and never move. */
+	w->cap_places = 4 * (size_t)w->n_jobs;
+	w->places = ct_calloc(w->cap_places, sizeof *w->places);
 	w->gpu_mark = ct_calloc(c->n_gpus, sizeof *w->gpu_mark);
 	w->scratch = ct_calloc(c->n_gpus, sizeof *w->scratch);
 	w->holders = CT_NONE;

@@ -31,6 +31,7 @@ packages() { # group package purpose
 	check valgrind uninitialised reads
 	check lcov coverage summary
 	check cppcheck static analysis
+	check libxgboost-dev the predictor xgb (the build does without)
 	check locales determinism under another locale
 	check python3-h5py results read without our code
 	check python3-simpy independent reference simulator

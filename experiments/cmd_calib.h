@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_calib.h - the actions of `cotenant calib`, one file each. */
+#ifndef CT_EXPERIMENTS_CMD_CALIB_H
+#define CT_EXPERIMENTS_CMD_CALIB_H
+
+#include "experiments/command.h"
+#include "sim/memory.h"
+
+#include <stdint.h>
+
+/* What the flags say; NULL: not given. */
+struct ct_calib_args {
+	const struct ct_command *command;
+	struct ct_arena *arena;
+	const char *dir, *solo, *pairs, *mode, *gpu, *gpu_mem, *reserve, *out, *predictor;
+	uint64_t seed;
+	unsigned seeds; /* how many, from `seed` on */
+	int measured, json;
+	int argc; /* operands after the action */
+	char **argv;
+};
+
+int ct_calib_cmd_fit(struct ct_calib_args *a);
+int ct_calib_cmd_show(struct ct_calib_args *a);
+int ct_calib_cmd_train(struct ct_calib_args *a);
+int ct_calib_cmd_eval(struct ct_calib_args *a);
+
+#endif
