@@ -274,7 +274,7 @@ const struct ct_command ct_cmd_trace_generate = {
 	.flags = flags,
 	.notes = "  KIND is 'pai' (training and inference like Alibaba's PAI trace), 'genai' (requests like\n"
 		 "  its GenAI serving trace), or 'mixed': pai's training, and genai's requests as a job for each\n"
-		 "  model and hour, for a cluster of --gpus at an offered load. Without --days the span follows\n"
+		 "  model and half hour, for a cluster of --gpus at an offered load. Without --days the span follows\n"
 		 "  from the trace's own arrival rate, without --jobs their number does.",
 	.examples = "  cotenant trace generate pai --jobs 20000 --days 7 --seed 3 --out pai.h5\n"
 		    "  cotenant trace generate pai --jobs 1000000 --check\n"

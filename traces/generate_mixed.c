@@ -6,8 +6,8 @@
  *     where a node's size is given gangs of GPU shares above it, which policies that
  *     pack cannot place. GPU types are left out too, since the cluster is of one.
  *  2. genai: its requests, of seconds each, become offline-inference jobs by the
- *     reader's mapping A2: all requests to one model in one hour, submitted with the
- *     last of them, on one GPU. Batches of few requests are left out and counted.
+ *     reader's mapping A2: all requests to one model in one window of time, submitted
+ *     with the last of them, on one GPU. Batches of few requests are left out and counted.
  *  3. Each generator is asked for so many jobs that its part has the work of its share
  *     or a little more; ct_transform_mix() thins it to the share and sets the load.
  *
@@ -191,7 +191,7 @@ static void add_batches(struct ct_workload *to, const struct ct_workload *all, c
 	free(workload);
 }
 
-static int map(const struct ct_workload *w, struct ct_workload *all, double *window, struct ct_err *err)
+static int map(const struct ct_workload *w, struct ct_workload *all, double window, struct ct_err *err)
 {
 	const struct ct_trace_options o = { 0 };
 	struct ct_genai_options opts;
@@ -200,19 +200,22 @@ static int map(const struct ct_workload *w, struct ct_workload *all, double *win
 
 	CT_TRY(ct_trace_opts_read(ct_genai_opts, "genai", &o, &opts, err));
 	opts.mapping = CT_GENAI_A2;
-	*window = opts.window_s;
+	opts.window_s = window;
 	g = as_read(w);
 	rc = ct_genai_jobs(g, &opts, all, err);
 	ct_genai_free(g);
 	return rc;
 }
 
-static int least_requests(const char *constants, double *least, struct ct_err *err)
+static int read_batches(const char *constants, double *window, double *least, struct ct_err *err)
 {
 	struct ct_constants *c;
 
 	CT_TRY(ct_constants_load(constants, &c, err));
+	*window = ct_constant(c, "batch_window_s", err);
 	*least = ct_constant(c, "batch_least_requests", err);
+	if (!err->code && !(*window >= 1 && *window <= 1e9))
+		ct_constants_refuse(c, err, "'batch_window_s' wants 1 to 1e9");
 	ct_constants_free(c);
 	return (int)err->code;
 }
@@ -221,10 +224,10 @@ static int inference_of(const struct mixer *m, const struct ct_workload *w, stru
 {
 	struct ct_workload *all = ct_workload_new(), *to = empty(w);
 	double window, least;
-	int rc = least_requests(m->o->other, &least, m->err);
+	int rc = read_batches(m->o->other, &window, &least, m->err);
 
 	if (!rc)
-		rc = map(w, all, &window, m->err);
+		rc = map(w, all, window, m->err);
 	if (!rc) {
 		add_batches(to, all, w, least);
 		ct_workload_history(to, "map a2 window=%.12g least_requests=%.12g: %zu jobs", window, least, to->n);
