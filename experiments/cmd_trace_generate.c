@@ -6,7 +6,6 @@
 #include "sim/csv.h"
 #include "sim/json.h"
 #include "sim/nearest.h"
-#include "traces/assign.h"
 #include "traces/generate.h"
 #include "traces/trace.h"
 
@@ -14,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { JOBS = 256, DAYS, SEED, GPUS, OUT, CHECK, FAILED, CONSTANTS, ASSIGN, SHARE, JSON };
+enum { JOBS = 256, DAYS, SEED, GPUS, OUT, CHECK, FAILED, CONSTANTS, ASSIGN, SHARE, LOAD, NODE_GPUS, JSON };
 static const struct ct_flag flags[] = {
 	{ "jobs", JOBS, "N", "jobs to generate" },
 	{ "days", DAYS, "D", "span of their arrivals, from a Monday 00:00 on" },
@@ -22,7 +21,9 @@ static const struct ct_flag flags[] = {
 	{ "seed", SEED, "N", "of all random draws (1)" },
 	{ "out", OUT, "FILE", "canonical trace to write, .h5, .csv or .swf" },
 	{ "assign", ASSIGN, "FILE", "give jobs workload names by these weights, e.g. data:traces/data/assign.csv" },
-	{ "share", SHARE, "X", "mixed: share of jobs from the first trace" },
+	{ "share", SHARE, "X", "mixed: training's share of the work, below 1 (0.7)" },
+	{ "load", LOAD, "X", "mixed: offered load of --gpus (1)" },
+	{ "node-gpus", NODE_GPUS, "N", "mixed: leave out training on shares of more GPUs than a node has" },
 	{ "failed", FAILED, NULL, "also jobs that fail, as in the trace (state 'Failed')" },
 	{ "constants", CONSTANTS, "FILE", "instead of the generator's own file of constants" },
 	{ "check", CHECK, NULL, "compare with the recipe; exit status 7 when a limit is exceeded" },
@@ -33,7 +34,7 @@ static const struct ct_flag flags[] = {
 struct request {
 	const struct ct_generator *g;
 	struct ct_generate_options o;
-	const char *out, *assign;
+	const char *out;
 	int check, json;
 };
 
@@ -64,17 +65,21 @@ static int take(const struct ct_command *self, struct request *r, int id, const 
 		return whole(self, "jobs", arg, &r->o.jobs);
 	case SEED:
 		return whole(self, "seed", arg, &r->o.seed);
+	case NODE_GPUS:
+		return whole(self, "node-gpus", arg, &r->o.node_gpus);
 	case DAYS:
 		return number(self, "days", arg, &r->o.days);
 	case GPUS:
 		return number(self, "gpus", arg, &r->o.gpus);
 	case SHARE:
 		return number(self, "share", arg, &r->o.share);
+	case LOAD:
+		return number(self, "load", arg, &r->o.load);
 	case OUT:
 		r->out = arg;
 		break;
 	case ASSIGN:
-		r->assign = arg;
+		r->o.assign = arg;
 		break;
 	case CONSTANTS:
 		r->o.constants = arg;
@@ -170,32 +175,24 @@ static int check(const struct request *r, const struct ct_workload *w, struct ct
 
 /* ---- generating */
 
-static int find_constants(struct request *r, struct ct_arena *arena, struct ct_err *err)
+/* *path, or when it is not given the file `own` that comes with the program. */
+static int find(const char **path, const char *own, struct ct_arena *arena, struct ct_err *err)
 {
 	char name[256];
 
-	if (r->o.constants)
-		return ct_data_path(r->o.constants, arena, &r->o.constants, err);
-	snprintf(name, sizeof name, "data:%s", r->g->constants);
-	CT_TRY(ct_data_path(ct_arena_text(arena, name, strlen(name)), arena, &r->o.constants, err));
-	if (!r->g->other)
+	if (*path)
+		return ct_data_path(*path, arena, path, err);
+	if (!own)
 		return 0;
-	snprintf(name, sizeof name, "data:%s", r->g->other);
-	return ct_data_path(ct_arena_text(arena, name, strlen(name)), arena, &r->o.other, err);
+	snprintf(name, sizeof name, "data:%s", own);
+	return ct_data_path(ct_arena_text(arena, name, strlen(name)), arena, path, err);
 }
 
-static int assign(const struct request *r, struct ct_arena *arena, struct ct_workload **w, struct ct_err *err)
+static int find_files(struct request *r, struct ct_arena *arena, struct ct_err *err)
 {
-	struct ct_workload *named;
-	const char *path;
-
-	if (!r->assign)
-		return 0;
-	CT_TRY(ct_data_path(r->assign, arena, &path, err));
-	CT_TRY(ct_trace_assign(*w, path, r->o.seed, &named, err));
-	ct_workload_free(*w);
-	*w = named;
-	return 0;
+	CT_TRY(find(&r->o.constants, r->g->constants, arena, err));
+	CT_TRY(find(&r->o.other, r->g->other, arena, err));
+	return find(&r->o.assign, r->g->assign, arena, err);
 }
 
 static void say(const struct ct_workload *w)
@@ -212,13 +209,10 @@ static int generate(struct request *r, struct ct_arena *arena, struct ct_err *er
 	struct ct_workload *w;
 	int rc;
 
-	CT_TRY(find_constants(r, arena, err));
+	CT_TRY(find_files(r, arena, err));
 	CT_TRY(ct_generate(r->g, &r->o, &w, err));
-	rc = assign(r, arena, &w, err);
-	if (!rc)
-		say(w);
-	if (!rc && r->out)
-		rc = ct_trace_write(w, r->out, err);
+	say(w);
+	rc = r->out ? ct_trace_write(w, r->out, err) : 0;
 	if (!rc && r->check)
 		rc = check(r, w, err);
 	ct_workload_free(w);
@@ -278,10 +272,12 @@ const struct ct_command ct_cmd_trace_generate = {
 	.usage = "KIND [--jobs N] [--days D] [--gpus N] [--seed N] [--out FILE] [--check]",
 	.summary = "make a trace that looks like a public one",
 	.flags = flags,
-	.notes = "  KIND is 'pai' (training and inference like Alibaba's PAI trace). Without --days the\n"
-		 "  span follows from the trace's own arrival rate, without --jobs their number does.",
+	.notes = "  KIND is 'pai' (training and inference like Alibaba's PAI trace), 'genai' (requests like\n"
+		 "  its GenAI serving trace), or 'mixed': pai's training, and genai's requests as a job for each\n"
+		 "  model and half hour, for a cluster of --gpus at an offered load. Without --days the span follows\n"
+		 "  from the trace's own arrival rate, without --jobs their number does.",
 	.examples = "  cotenant trace generate pai --jobs 20000 --days 7 --seed 3 --out pai.h5\n"
-		    "  cotenant trace generate pai --days 1 --gpus 64 --out day.csv\n"
-		    "  cotenant trace generate pai --jobs 1000000 --check",
+		    "  cotenant trace generate pai --jobs 1000000 --check\n"
+		    "  cotenant trace generate mixed --days 1 --gpus 64 --load 1.4 --out mixed.h5",
 	.run = run,
 };

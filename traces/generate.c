@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "traces/generate.h"
 
+#include "traces/assign.h"
 #include "traces/generate_genai.h"
+#include "traces/generate_mixed.h"
 #include "traces/generate_pai.h"
 
 #include <math.h>
@@ -9,10 +11,23 @@
 #include <string.h>
 
 static const struct ct_generator generators[] = {
-	{ "pai", "training and inference like Alibaba's PAI trace of 2020", "traces/data/pai.csv", NULL,
-	  ct_generate_pai, ct_generate_pai_check },
-	{ "genai", "requests for inference like Alibaba's GenAI serving trace", "traces/data/genai.csv", NULL,
-	  ct_generate_genai, ct_generate_genai_check },
+	{ .name = "pai",
+	  .summary = "training and inference like Alibaba's PAI trace of 2020",
+	  .constants = "traces/data/pai.csv",
+	  .generate = ct_generate_pai,
+	  .check = ct_generate_pai_check },
+	{ .name = "genai",
+	  .summary = "requests for inference like Alibaba's GenAI serving trace",
+	  .constants = "traces/data/genai.csv",
+	  .generate = ct_generate_genai,
+	  .check = ct_generate_genai_check },
+	{ .name = "mixed",
+	  .summary = "pai's training and genai's requests as offline inference, on one cluster",
+	  .constants = "traces/data/pai.csv",
+	  .other = "traces/data/genai.csv",
+	  .assign = "traces/data/assign.csv",
+	  .mix = ct_generate_mixed,
+	  .check = ct_generate_mixed_check },
 };
 enum { GENERATORS = sizeof generators / sizeof *generators };
 
@@ -42,14 +57,13 @@ static int check_options(const struct ct_generate_options *o, struct ct_err *err
 	return 0;
 }
 
-int ct_generate(const struct ct_generator *g, const struct ct_generate_options *o, struct ct_workload **out,
-		struct ct_err *err)
+static int generate(const struct ct_generator *g, const struct ct_generate_options *o, struct ct_workload **out,
+		    struct ct_err *err)
 {
 	struct ct_constants *c;
 	struct ct_workload *w;
 	int rc;
 
-	CT_TRY(check_options(o, err));
 	CT_TRY(ct_constants_load(o->constants, &c, err));
 	w = ct_workload_new();
 	w->report.source = g->name;
@@ -66,6 +80,23 @@ int ct_generate(const struct ct_generator *g, const struct ct_generate_options *
 		ct_workload_free(w);
 	else
 		*out = w;
+	return rc;
+}
+
+int ct_generate(const struct ct_generator *g, const struct ct_generate_options *o, struct ct_workload **out,
+		struct ct_err *err)
+{
+	struct ct_workload *w;
+	int rc;
+
+	CT_TRY(check_options(o, err));
+	CT_TRY(g->mix ? g->mix(o, &w, err) : generate(g, o, &w, err));
+	if (!o->assign) {
+		*out = w;
+		return 0;
+	}
+	rc = ct_trace_assign(w, o->assign, o->seed, out, err);
+	ct_workload_free(w);
 	return rc;
 }
 

@@ -29,8 +29,13 @@ struct ct_generate_options {
 	int failed;            /* also jobs that fail in the trace, state "Failed" */
 	const char *constants; /* path of the generator's file of constants */
 	const char *other;     /* of a second one, for generators that mix two */
-	double share;          /* of jobs from the first, where two are mixed; 0: the generator's own */
+	const char *assign;    /* weights by which jobs get workload names (traces/assign.h); NULL: none */
+	double share;          /* of the work from the first, where two are mixed; 0: CT_MIXED_SHARE */
+	uint64_t node_gpus;    /* mixed: no gang of GPU shares is larger; 0: as large as it comes */
+	double load;           /* offered load of `gpus`, where two are mixed; 0: CT_MIXED_LOAD */
 };
+#define CT_MIXED_SHARE 0.7
+#define CT_MIXED_LOAD  1.0
 
 /* One property of the recipe, and how far a workload is from it. */
 struct ct_marginal {
@@ -49,10 +54,13 @@ void ct_marginals_fini(struct ct_marginals *m);
 
 struct ct_generator {
 	const char *name, *summary;
-	const char *constants, *other; /* below the project's root; other: NULL, or of the second one */
+	/* Below the project's root. NULL: no second one; no names unless they are asked for. */
+	const char *constants, *other, *assign;
 	/* Adds jobs to `w`, in order of submission; ct_generate() seals it. */
 	int (*generate)(const struct ct_generate_options *o, const struct ct_constants *c, struct ct_workload *w,
 			struct ct_err *err);
+	/* Instead, for what is made of other workloads: gives a sealed one. */
+	int (*mix)(const struct ct_generate_options *o, struct ct_workload **out, struct ct_err *err);
 	/* Compares with the recipe; NULL: cannot. */
 	int (*check)(const struct ct_generate_options *o, const struct ct_constants *c, const struct ct_workload *w,
 		     struct ct_marginals *out, struct ct_err *err);

@@ -39,4 +39,17 @@ begin "transitions, no --out" "$C" trace transitions .; status 2
 
 begin "generate" "$C" trace generate genai --jobs 100 --out g.csv; status 0
 begin "what was generated" "$C" trace info g.csv; status 0; out "jobs           100; *4 models*"
+
+# training and inference on one cluster
+begin "generate mixed" "$C" trace generate mixed --days 1 --gpus 64 --share 0.6 --load 1.4 --seed 2 --out m.h5 --check; status 0
+out "training's share of the work * 0.6000 *yes"; out "offered load * 1.4000 *yes"
+err "*note: dropped_small_batch: *"
+begin "what was mixed" "$C" trace info m.h5 --cluster 8x8; status 0
+out "*part pai: generate pai seed=2 *"; out "*part genai: map a2 window=1800 *"; out "*assign 'assign.csv' seed=2"
+out "jobs *12 models*"; out "offered load   1.4000 of 64 GPUs*"
+begin "mixed, again" "$C" trace generate mixed --days 1 --gpus 64 --share 0.6 --load 1.4 --seed 2 --out n.h5; status 0
+that cmp "$here/m.h5" "$here/n.h5"
+begin "mixed, which cluster" "$C" trace generate mixed --days 1 --out x.h5; status 3; err "*wants a number of days and of GPUs*"
+begin "mixed, no share left" "$C" trace generate mixed --days 1 --gpus 8 --share 1 --out x.h5; status 3; err "*share * below 1*"
+begin "the kinds" "$C" trace generate --help; status 0; out "*'pai'*"; out "*'genai'*"; out "*'mixed'*"
 finish

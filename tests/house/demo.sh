@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The demo: one day of jobs on 64 GPUs under three policies; a table and a figure.
+# The demo: a generated day of training and inference on 64 GPUs under three policies; a table and a figure.
 #
 #	demo.sh PROGRAM        after `make all`
 set -u
@@ -9,12 +9,12 @@ cd "$(dirname "$0")/../.." || exit 1
 out=build/demo
 mkdir -p $out || exit 1
 rm -f $out/*.h5 $out/utilisation.png
-policies="fifo easy las"
+policies="volcano lucid easy"
 
 for p in $policies; do
 	"$program" run experiments/demo/demo.yaml --policy "$p" --out "$out/$p.h5" --csv "$out/$p" >"$out/$p.txt" 2>"$out/log" || { rc=$?; cat "$out/log" >&2; exit $rc; }
 done
-"$program" compare $out/fifo.h5 $out/easy.h5 $out/las.h5 || exit $?
+"$program" compare $out/volcano.h5 $out/lucid.h5 $out/easy.h5 || exit $?
 
 figure="$out/utilisation.png"
 if ! sh tests/house/packages.sh demo; then
@@ -27,12 +27,16 @@ else
 fi
 cat <<END
 
-Results   $out/{fifo,easy,las}.h5, the same as CSV in $out/{fifo,easy,las}/
+Results   $out/{volcano,lucid,easy}.h5, the same as CSV in $out/{volcano,lucid,easy}/
 Figure    $figure
 
-What you see: the same jobs on the same 64 GPUs, in three orders. Under fifo the
-first job that does not fit holds up all behind it: jobs wait beside idle GPUs
-(blocked_idle_frac). easy lets others overtake when that does not delay the first,
-and fills these holes. las preempts jobs that have used much GPU time: short ones
-hardly wait, long ones pay (compare median_jct_s with p99_jct_s).
+What you see: one day of training and offline inference on the same 64 GPUs, in
+three orders. Under volcano, as shipped, jobs scatter over all nodes, so that large
+ones find no room although they were admitted, and the enqueue gate meanwhile holds
+back small ones that would fit: GPUs idle beside waiting jobs (blocked_idle_frac).
+Try --set policy.gate=off. lucid starts what is short and small first: most jobs do
+not wait, a few wait longest of all (median_wait_s, max_wait_s). It also puts two
+jobs on one GPU, which costs nothing here, since no contention is given. easy keeps
+the GPUs busiest, but short jobs wait behind long ones. Another day (--seed) gives
+other figures, for volcano very different ones.
 END
