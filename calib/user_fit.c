@@ -160,11 +160,11 @@ static void read_profile(struct fitter *f, struct ct_profile *p)
 	p->rho = number(f, RHO, 0, 1, 0);
 	p->fb_mib = (uint32_t)number(f, FB, 0, 4e9, 0);
 	f->sd |= ct_table_has(&f->t, SD) && number(f, SD, 0, 1e15, 0) > 0;
-	p->sm_active = number(f, SM, 0, 1, 0);
-	p->sm_occupancy = number(f, OCC, 0, 1, 0);
-	p->dram_active = number(f, DRAM, 0, 1, 0);
-	p->tensor_active = number(f, TENSOR, 0, 1, 0);
-	p->host = number(f, HOST, 0, 2, 0);
+	p->sm_active = number(f, SM, 0, 1, (double)NAN);
+	p->sm_occupancy = number(f, OCC, 0, 1, (double)NAN);
+	p->dram_active = number(f, DRAM, 0, 1, (double)NAN);
+	p->tensor_active = number(f, TENSOR, 0, 1, (double)NAN);
+	p->host = number(f, HOST, 0, 2, (double)NAN);
 	p->weight = 1;
 }
 

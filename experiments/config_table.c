@@ -120,7 +120,7 @@ static const struct ct_opt calib_opts[] = {
 	{ "file", CT_OPT_TEXT, AT(calib.file), "", 0, 0, NULL, NULL,
 	  "the same from a file of `cotenant calib fit`; calib=FILE is short for it", PATH },
 	{ "residual", CT_OPT_BOOL, AT(calib.residual), "true", 0, 0, NULL, NULL,
-	  "multiply each pair's slow-down by its frozen random residual", 0 },
+	  "multiply each pair's slow-down by its frozen random residual", WHERE /* in the calibration's digest */ },
 	{ 0 },
 };
 #define COST(kind) AT(transitions.cost) + (kind) * sizeof(ct_time)

@@ -20,7 +20,7 @@ n = int(STATS_max) + 1
 set terminal pngcairo size 1150,1050 font "sans,10" noenhanced
 set output out
 set title "Mean decay of co-located pairs (1 = no slow-down)" font "sans,13"
-set xlabel source offset 0,-5.5 font "sans,9"
+set label source at screen 0.5,0.03 center font "sans,9"
 set bmargin 14
 set lmargin 22
 set size ratio 1

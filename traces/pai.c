@@ -494,6 +494,18 @@ static void instance_row(struct ct_pai *p, struct ct_pai_rows *r)
 	find_machine(p, &p->tasks[task], ct_pai_cell(r, 8));
 }
 
+static void add_util(struct ct_pai_util *u, double util)
+{
+	if (isnan(util))
+		return;
+	u->rows++;
+	u->zero += util == 0;
+	u->below_10 += util < 10;
+	u->below_50 += util < 50;
+	u->sum += util;
+	u->max = fmax(u->max, util);
+}
+
 static void sensor_row(struct ct_pai *p, struct ct_pai_rows *r)
 {
 	struct ct_csv_field job = ct_pai_key(r, 0), task_name = ct_pai_key(r, 1);
@@ -504,6 +516,7 @@ static void sensor_row(struct ct_pai *p, struct ct_pai_rows *r)
 
 	if (r->bad)
 		return;
+	add_util(&p->util, util);
 	j = job_named(p, job, 0, &is_new);
 	task = j == UINT32_MAX ? UINT32_MAX : task_named(p, j, intern_task(p, task_name), 0, &is_new);
 	if (task == UINT32_MAX) {
@@ -611,6 +624,8 @@ int ct_pai_read(const struct ct_source *s, size_t member, const struct ct_trace_
 		rc = read_tables(&p, s);
 	if (!rc)
 		ct_pai_assemble(&p);
+	if (!rc && o->figures && p.n_jobs)
+		ct_pai_figures(&p, o->figures);
 	fini(&p);
 	return rc;
 }

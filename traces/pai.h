@@ -23,7 +23,11 @@
  * Jobs left out: dropped_failed, _interrupted, _running, _waiting, _other_status,
  * _no_times, _reversed_times, _no_request. Jobs kept with a remark: partial_job,
  * one_second, rounded_gpus, uneven_share, run_time_from_task, run_time_from_job,
- * submit_from_instance, cpu_only_job, gpu_type_from_machine, no_group. */
+ * submit_from_instance, cpu_only_job, gpu_type_from_machine, no_group.
+ *
+ * Figures (traces/figures.h) are over all rows of the tables, of jobs left out, too:
+ * shares of request sizes, recurrence of groups and users, flexibility, utilisation;
+ * one that a table's absence leaves open is NaN, and its definition names the table. */
 #ifndef CT_TRACES_PAI_H
 #define CT_TRACES_PAI_H
 

@@ -52,6 +52,12 @@ struct ct_pai_runs {
 	size_t mask, used;
 };
 
+/* All rows of the sensor table with a gpu_wrk_util. */
+struct ct_pai_util {
+	uint64_t rows, zero, below_10, below_50;
+	double sum, max;
+};
+
 enum { CT_PAI_TASK_NAMES = 64 };
 struct ct_pai_options {
 	int ps; /* ct_pai_ps */
@@ -71,10 +77,13 @@ struct ct_pai {
 	struct ct_pai_set instance;
 	struct ct_pai_runs run;
 	uint64_t instances[CT_PAI_STATUSES];
+	struct ct_pai_util util;
 	uint32_t task_name[CT_PAI_TASK_NAMES];
 };
 
 /* Makes the jobs of the workload (pai_jobs.c). */
 void ct_pai_assemble(struct ct_pai *p);
+/* The trace's own figures (pai_figures.c). */
+void ct_pai_figures(const struct ct_pai *p, struct ct_figures *out);
 
 #endif

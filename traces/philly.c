@@ -21,56 +21,63 @@ int ct_philly_recognise(const char *head, size_t n)
 	return n && ct_head_has_fields(head, "timestamp,duration,num_gpus,gpu_time,cluster", ',');
 }
 
-/* The rows kept, by open addressing; `slot` holds index + 1. */
-struct row {
-	ct_time submit, duration;
-	uint32_t gpus, vc;
+/* The jobs kept, by open addressing. A slot holds the job's hash beside its number, so
+ * that neither growing nor passing another job's slot looks at jobs: each look misses
+ * the cache. */
+struct slot {
+	uint32_t hash, job; /* index + 1, 0 = free */
 };
-struct rows_seen {
-	struct row *row;
-	size_t n, cap;
-	uint32_t *slot;
-	size_t mask;
+struct seen {
+	struct slot *slot;
+	size_t n, mask;
 };
 
-static size_t slot_of(const struct rows_seen *s, const struct row *r)
+static uint32_t hash_of(const struct ct_job *j)
 {
-	uint64_t h = (uint64_t)r->submit * UINT64_C(0x9E3779B97F4A7C15);
-	size_t at;
+	uint64_t h = (uint64_t)j->submit_us * UINT64_C(0x9E3779B97F4A7C15);
 
-	h = (h ^ h >> 29 ^ (uint64_t)r->duration ^ (uint64_t)r->gpus << 40 ^ (uint64_t)r->vc << 50) *
+	h = (h ^ h >> 29 ^ (uint64_t)j->duration_us ^ (uint64_t)j->num_gpus << 40 ^
+	     (uint64_t)(j->partition + j->group) << 50) *
 	    UINT64_C(0xBF58476D1CE4E5B9);
-	for (at = (size_t)(h ^ h >> 32) & s->mask; s->slot[at]; at = (at + 1) & s->mask) {
-		const struct row *x = &s->row[s->slot[at] - 1];
-
-		if (x->submit == r->submit && x->duration == r->duration && x->gpus == r->gpus && x->vc == r->vc)
-			break;
-	}
-	return at;
+	return (uint32_t)(h ^ h >> 32);
 }
 
-static void grow(struct rows_seen *s)
+static int is_equal(const struct ct_job *a, const struct ct_job *b)
 {
-	free(s->slot);
-	s->mask = s->mask ? 2 * s->mask + 1 : 1023;
-	s->slot = ct_calloc(s->mask + 1, sizeof *s->slot);
-	for (size_t i = 0; i < s->n; i++)
-		s->slot[slot_of(s, &s->row[i])] = (uint32_t)i + 1;
+	return a->submit_us == b->submit_us && a->duration_us == b->duration_us && a->num_gpus == b->num_gpus &&
+	       a->partition == b->partition && a->group == b->group;
 }
 
-static int is_new(struct rows_seen *s, const struct row *r)
+static void grow(struct seen *s)
+{
+	struct slot *old = s->slot;
+	size_t old_n = old ? s->mask + 1 : 0;
+
+	s->mask = old ? 2 * s->mask + 1 : 1023;
+	s->slot = ct_calloc(s->mask + 1, sizeof *s->slot);
+	for (size_t i = 0; i < old_n; i++) {
+		size_t at = old[i].hash & s->mask;
+
+		if (!old[i].job)
+			continue;
+		while (s->slot[at].job)
+			at = (at + 1) & s->mask;
+		s->slot[at] = old[i];
+	}
+	free(old);
+}
+
+/* The free slot for a job, or NULL: an earlier one is equal. */
+static struct slot *slot_for(struct seen *s, const struct ct_workload *w, const struct ct_job *j, uint32_t hash)
 {
 	size_t at;
 
-	if (2 * s->n >= s->mask)
+	if (s->n + s->n / 3 >= s->mask)
 		grow(s);
-	at = slot_of(s, r);
-	if (s->slot[at])
-		return 0;
-	CT_GROW(s->row, s->cap, s->n + 1);
-	s->row[s->n++] = *r;
-	s->slot[at] = (uint32_t)s->n;
-	return 1;
+	for (at = hash & s->mask; s->slot[at].job; at = (at + 1) & s->mask)
+		if (s->slot[at].hash == hash && is_equal(&w->jobs[s->slot[at].job - 1], j))
+			return NULL;
+	return &s->slot[at];
 }
 
 /* The published column is duration x GPUs and is not carried along; a row where it is
@@ -85,35 +92,53 @@ static void check_gpu_time(struct ct_rows *r)
 		ct_workload_count(r->w, "gpu_time_differs", "gpu_time is not duration x num_gpus; not used", 1, 0);
 }
 
-static void read_row(struct ct_rows *r, int vc, struct rows_seen *seen)
+static void keep(struct ct_rows *r, struct seen *seen)
+{
+	uint32_t hash = hash_of(&r->job), job;
+	struct slot *slot = r->bad ? NULL : slot_for(seen, r->w, &r->job, hash);
+
+	if (!slot)
+		ct_rows_drop(r, "dropped_duplicate_row", "equals an earlier row in every field");
+	check_gpu_time(r);
+	job = ct_rows_keep(r);
+	if (job == UINT32_MAX)
+		return;
+	*slot = (struct slot){ hash, job + 1 };
+	seen->n++;
+}
+
+/* Until here they told one row from another. */
+static void forget_vcs(struct ct_workload *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		w->jobs[i].partition = 0;
+}
+
+static void read_row(struct ct_rows *r, int vc, struct seen *seen)
 {
 	uint32_t name = ct_rows_string(r, VC);
-	struct row row;
 
 	r->job.submit_us = ct_rows_time(r, SUBMIT);
 	r->job.duration_us = ct_rows_duration(r, DURATION);
 	r->job.num_gpus = (uint32_t)ct_rows_whole(r, GPUS, 0, UINT32_MAX);
-	ct_vc_set(&r->job, vc, name);
-	row = (struct row){ r->job.submit_us, r->job.duration_us, r->job.num_gpus, name };
-	if (!r->bad && !is_new(seen, &row))
-		ct_rows_drop(r, "dropped_duplicate_row", "equals an earlier row in every field");
-	check_gpu_time(r);
-	ct_rows_keep(r);
+	ct_vc_set(&r->job, vc == CT_VC_IGNORE ? CT_VC_PARTITION : vc, name);
+	keep(r, seen);
 }
 
 int ct_philly_read(const struct ct_source *s, size_t member, const struct ct_trace_options *o, struct ct_workload *w,
 		   struct ct_err *err)
 {
 	struct ct_vc_options x;
-	struct rows_seen seen = { 0 };
+	struct seen seen = { 0 };
 	struct ct_rows r;
 
 	CT_TRY(ct_trace_opts_read(ct_philly_opts, "philly", o, &x, err));
 	CT_TRY(ct_rows_open(&r, s, member, ',', columns, COLUMNS, o, w, err));
 	while (ct_rows_next(&r))
 		read_row(&r, x.vc, &seen);
+	if (x.vc == CT_VC_IGNORE)
+		forget_vcs(w);
 	ct_rows_date_origin(&r);
-	free(seen.row);
 	free(seen.slot);
 	return ct_rows_close(&r);
 }

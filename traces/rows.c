@@ -452,45 +452,68 @@ static int64_t days_from_civil(int y, int m, int d)
 	return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
 }
 
-/* "YYYY-MM-DD HH:MM:SS", then perhaps a fraction, then perhaps Z. */
-static int parse_date(const char *s, size_t n, ct_time *out)
+/* "YYYY-MM-DD". */
+static int parse_day(const char *s, ct_time *out)
 {
 	static const int days_in[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-	ct_time fraction = 0;
-	int y, mo, d, h, mi, se;
+	int y = digits(s, 4), m = digits(s + 5, 2), d = digits(s + 8, 2);
 
-	if (n && s[n - 1] == 'Z')
-		n--;
-	if (n < 19 || s[4] != '-' || s[7] != '-' || (s[10] != ' ' && s[10] != 'T') || s[13] != ':' || s[16] != ':')
+	if (s[4] != '-' || s[7] != '-' || y < 1970 || m < 1 || m > 12 || d < 1 || d > days_in[m - 1])
 		return -1;
-	y = digits(s, 4), mo = digits(s + 5, 2), d = digits(s + 8, 2);
-	h = digits(s + 11, 2), mi = digits(s + 14, 2), se = digits(s + 17, 2);
-	if (y < 1970 || mo < 1 || mo > 12 || d < 1 || d > days_in[mo - 1] || h < 0 || h > 23 || mi < 0 || mi > 59 ||
-	    se < 0 || se > 59)
+	if (m == 2 && d == 29 && (y % 4 || (y % 100 == 0 && y % 400)))
 		return -1;
-	if (mo == 2 && d == 29 && (y % 4 || (y % 100 == 0 && y % 400)))
-		return -1;
-	if (n > 19 && (s[19] != '.' || n == 20 || ct_time_parse(s + 19, n - 19, &fraction)))
-		return -1;
-	*out = days_from_civil(y, mo, d) * day + (h * 3600 + mi * 60 + se) * CT_SECOND + fraction;
+	*out = days_from_civil(y, m, d) * day;
 	return 0;
 }
 
-/* ct_time_parse(), with a short way for whole numbers, as most cells are. */
+/* "YYYY-MM-DD HH:MM:SS", then perhaps a fraction, then perhaps Z. The day is most
+ * often that of the row before. */
+static int parse_date(struct ct_rows *r, const char *s, size_t n, ct_time *out)
+{
+	ct_time fraction = 0;
+	int h, mi, se;
+
+	if (n && s[n - 1] == 'Z')
+		n--;
+	if (n < 19 || s[4] != '-' || (s[10] != ' ' && s[10] != 'T') || s[13] != ':' || s[16] != ':')
+		return -1;
+	h = digits(s + 11, 2), mi = digits(s + 14, 2), se = digits(s + 17, 2);
+	if (h < 0 || h > 23 || mi < 0 || mi > 59 || se < 0 || se > 59)
+		return -1;
+	if (memcmp(s, r->day_text, sizeof r->day_text) != 0) {
+		if (parse_day(s, &r->day))
+			return -1;
+		memcpy(r->day_text, s, sizeof r->day_text);
+	}
+	if (n > 19 && (s[19] != '.' || n == 20 || ct_time_parse(s + 19, n - 19, &fraction)))
+		return -1;
+	*out = r->day + (h * 3600 + mi * 60 + se) * CT_SECOND + fraction;
+	return 0;
+}
+
+/* ct_time_parse(), with a short way for "123" and "123.5", as most cells are. */
 static int parse_millionths(const struct ct_csv_field *f, int64_t *out)
 {
-	int64_t v = 0;
+	int64_t v = 0, unit = 0; /* of the next decimal; 0 = before the point */
 
-	if (f->n > 11) /* 10^11 seconds are below the limit */
+	if (f->n > 11 || !f->n || f->s[0] == '.' || f->s[f->n - 1] == '.') /* 10^11 seconds are below the limit */
 		return ct_time_parse(f->s, f->n, out);
 	for (size_t i = 0; i < f->n; i++) {
 		unsigned d = (unsigned)(unsigned char)f->s[i] - '0';
 
-		if (d > 9)
+		if (d <= 9 && !unit) {
+			v = 10 * v + d;
+		} else if (d <= 9 && unit > 1) {
+			unit /= 10;
+			v += d * unit;
+		} else if (f->s[i] == '.' && !unit) {
+			v *= 1000000;
+			unit = 1000000;
+		} else {
 			return ct_time_parse(f->s, f->n, out);
-		v = 10 * v + d;
+		}
 	}
-	*out = v * 1000000;
+	*out = unit ? v : v * 1000000;
 	return 0;
 }
 
@@ -503,7 +526,7 @@ static int read_time(struct ct_rows *r, size_t column, ct_time *out)
 	if (is_missing(r, column))
 		return -1;
 	rc = f->n >= 19 && f->s[4] == '-' ? -1 : parse_millionths(f, out);
-	if (rc == -1 && !parse_date(f->s, f->n, out)) {
+	if (rc == -1 && !parse_date(r, f->s, f->n, out)) {
 		r->dates = 1;
 		return 0;
 	}

@@ -61,7 +61,9 @@ struct ct_rows {
 	struct ct_csv_field id;
 	size_t id_column;
 	int bad, rc;
-	int dates;   /* times of this file are dates */
+	int dates;         /* times of this file are dates */
+	char day_text[10]; /* the day of the last date, and its first microsecond */
+	ct_time day;
 	int by_line; /* cells were cut by the reader from one line (SWF) */
 };
 

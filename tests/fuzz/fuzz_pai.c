@@ -6,8 +6,12 @@
  *  - what is accepted when bad rows are refused gives the same jobs when they are
  *    dropped;
  *  - what is accepted obeys what ct_workload_seal() promises, and every job of the
- *    tables is either kept or counted as dropped. */
+ *    tables is either kept or counted as dropped;
+ *  - a figure that is a share lies in [0, 1] or is not a number. */
+#include "traces/figures.h"
 #include "traces/pai.h"
+
+#include <math.h>
 
 #include <stdint.h>
 #include <stdio.h>
@@ -69,9 +73,22 @@ static void check_job(const struct ct_workload *w, const struct ct_job *j)
 	REQUIRE(j->user < w->strings.n && j->group < w->strings.n && j->gpu_type < w->strings.n);
 }
 
+static void check_shares(const struct ct_figures *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct ct_figure *x = &f->v[i];
+
+		if (strstr(x->name, "_share"))
+			REQUIRE(isnan(x->value) || (x->value >= 0 && x->value <= 1));
+		else
+			REQUIRE(isnan(x->value) || x->value >= 0);
+	}
+}
+
 static struct ct_workload *read_bytes(const uint8_t *data, size_t size, enum ct_bad_row bad)
 {
-	const struct ct_trace_options o = { .on_bad_row = bad };
+	struct ct_figures figures = { 0 };
+	const struct ct_trace_options o = { .on_bad_row = bad, .figures = &figures };
 	struct ct_workload *w = ct_workload_new();
 	struct ct_err err = { 0 };
 	struct ct_source *s = NULL;
@@ -85,6 +102,8 @@ static struct ct_workload *read_bytes(const uint8_t *data, size_t size, enum ct_
 	if (!rc)
 		rc = ct_workload_seal(w, &err);
 	ct_source_close(s);
+	check_shares(&figures);
+	ct_figures_fini(&figures);
 	REQUIRE(rc == (int)err.code);
 	if (!rc)
 		return w;

@@ -57,6 +57,42 @@ static double committed(const struct ct_table6_unknown *u)
 	return (const double[]){ b->sm, b->occ, b->dram, b->tensor, b->host }[u->field];
 }
 
+/* ---- the other program's fit of the same table */
+
+enum { FIT_A, FIT_B, LOPO_A, LOPO_B, F_COLUMNS };
+static const char *const fit_columns[F_COLUMNS] = { "fitA", "fitB", "lopoA", "lopoB" };
+
+static void same_decays(double (*s)[2], size_t first)
+{
+	struct ct_err err = { 0 };
+	struct ct_table t;
+	int row = 0;
+
+	assert_int_equal(
+	    ct_table_open(&t, "tests/data/calib/table6_fit.csv", fit_columns, F_COLUMNS, CT_TABLE_KEEP_UNKNOWN, &err),
+	    0);
+	for (; ct_table_next(&t) == 1; row++)
+		for (size_t side = 0; side < 2; side++)
+			assert_true(fabs(1 / s[row][side] - strtod(ct_table_cell(&t, first + side).s, NULL)) < 0.002);
+	assert_int_equal(ct_table_close(&t), 0);
+	assert_int_equal(row, 18);
+}
+
+static void same_widths(const struct ct_fit_result *r)
+{
+	static const char *const column[] = { "post_over_prior_sd" };
+	struct ct_err err = { 0 };
+	struct ct_table t;
+	uint32_t row = 0;
+
+	assert_int_equal(ct_table_open(&t, "tests/data/calib/params_fit.csv", column, 1, CT_TABLE_KEEP_UNKNOWN, &err),
+			 0);
+	for (; ct_table_next(&t) == 1; row++)
+		assert_true(fabs(r->width[row] - strtod(ct_table_cell(&t, 0).s, NULL)) < 0.01);
+	assert_int_equal(ct_table_close(&t), 0);
+	assert_int_equal(row, table6.n_unknowns);
+}
+
 /* Limits of the specification; the prototype had MAE .049, worst .185, LOPO .081. */
 static void table_6_within_its_limits(void **state)
 {
@@ -79,6 +115,8 @@ static void table_6_within_its_limits(void **state)
 	/* The committed base values are this fit's (made by another program). */
 	for (uint32_t i = 0; i < m.n; i++)
 		assert_true(fabs(log(ct_table6_value(&table6, i, r.t[i]) / committed(&table6.unknown[i]))) < 1e-3);
+	same_decays(s, FIT_A);
+	same_widths(&r);
 	assert_int_equal(score.n, 36);
 	assert_true(score.mae <= 0.055 && score.mape <= 8.5 && score.worst <= 0.20);
 	assert_true(score.spearman >= 0.90);
@@ -88,6 +126,7 @@ static void table_6_within_its_limits(void **state)
 	printf("leave one pair out: MAE %.4f, MAPE %.2f %%, worst %.3f, R2 %.3f\n", score.mae, score.mape, score.worst,
 	       score.r2);
 	assert_true(score.mae <= 0.085);
+	same_decays(s, LOPO_A);
 	ct_fit_result_fini(&r);
 }
 

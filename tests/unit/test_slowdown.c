@@ -134,6 +134,67 @@ static void pairs_of_profiles_keep_the_gpu_busy(void **state)
 	ct_profiles_free(set);
 }
 
+/* ---- the heat map of another program: pair means of 28 variants, three decimals */
+
+enum { VARIANTS = 28 };
+
+static const struct ct_profile *variant(const struct ct_profiles *set, const char *label)
+{
+	static const struct {
+		const char *suffix;
+		int ckpt, amp, prefix;
+	} kind[] = {
+		{ "def", 0, 0, 0 }, { "CK", 1, 0, 0 }, { "AMP", 0, 1, 0 }, { "AMPCK", 1, 1, 0 }, { "PC", 0, 0, 1 }
+	};
+	const char *slash = strchr(label, '/');
+	const struct ct_workload_model *m;
+	char name[32];
+
+	assert_non_null(slash);
+	memcpy(name, label, (size_t)(slash - label));
+	name[slash - label] = '\0';
+	m = ct_profiles_find(set, name);
+	assert_non_null(m);
+	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++)
+		for (uint32_t i = 0; !strcmp(kind[k].suffix, slash + 1) && i < m->n; i++) {
+			const struct ct_profile *p = &m->profile[i], *d = &m->profile[m->default_profile];
+
+			if (p->batch == d->batch && p->seqlen == d->seqlen && fabs(p->mu - d->mu) < 1e-9 &&
+			    p->ckpt == kind[k].ckpt && p->amp == kind[k].amp && p->prefix == kind[k].prefix)
+				return p;
+		}
+	fail_msg("no variant %s", label);
+	return NULL;
+}
+
+static void heat_map_of_the_other_program(void **state)
+{
+	struct ct_slowdown_params s = ct_slowdown_published();
+	const struct ct_profile *v[VARIANTS];
+	struct ct_profiles *set;
+	struct ct_csv *c;
+	struct ct_err err = { 0 };
+	int row = 0;
+
+	(void)state;
+	assert_int_equal(ct_profiles_load("calib/a100-40gb", &set, &err), 0);
+	assert_int_equal(ct_csv_open("tests/data/calib/heatmap_fig9.csv", ',', &c, &err), 0);
+	assert_int_equal(ct_csv_next(c, &err), 1);
+	assert_int_equal(ct_csv_fields(c), VARIANTS + 1);
+	for (int i = 0; i < VARIANTS; i++)
+		v[i] = variant(set, ct_csv_field(c, (size_t)i + 1).s);
+	for (; ct_csv_next(c, &err) == 1; row++)
+		for (int i = 0; i < VARIANTS; i++) {
+			double want = strtod(ct_csv_field(c, (size_t)i + 1).s, NULL);
+			double got = (1 / ct_slowdown(&s, v[row], v[i]) + 1 / ct_slowdown(&s, v[i], v[row])) / 2;
+
+			assert_true(fabs(got - want) <= 0.00051);
+		}
+	assert_int_equal(row, VARIANTS);
+	ct_csv_close(c);
+	ct_profiles_free(set);
+}
+
 /* Two equal jobs that each saturate one resource alone: each gets half of it, so
  * with p, q large and soft clip hard, S -> 2 + m: processor sharing. */
 static void two_full_jobs_halve(void **state)
@@ -163,8 +224,11 @@ static void memory_is_a_rule_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vectors_of_the_other_program),        cmocka_unit_test(properties_on_random_pairs),
-		cmocka_unit_test(pairs_of_profiles_keep_the_gpu_busy), cmocka_unit_test(two_full_jobs_halve),
+		cmocka_unit_test(vectors_of_the_other_program),
+		cmocka_unit_test(properties_on_random_pairs),
+		cmocka_unit_test(pairs_of_profiles_keep_the_gpu_busy),
+		cmocka_unit_test(heat_map_of_the_other_program),
+		cmocka_unit_test(two_full_jobs_halve),
 		cmocka_unit_test(memory_is_a_rule_of_its_own),
 	};
 

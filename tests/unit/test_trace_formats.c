@@ -290,6 +290,62 @@ static void test_values(void **state)
 	ct_workload_free(w);
 }
 
+/* The day of the row before is not taken for another, and times keep their decimals. */
+static void test_times(void **state)
+{
+	static const char text[] = PHILLY "2020-02-28 23:59:59,1.5,1,1.5,x\n2020-02-28 00:00:01,0.000001,1,0,x\n"
+					  "2020-02-29 00:00:00.25,1.0000005,1,1,x\n2020-03-01T12:00:00Z,12.,1,12,x\n"
+					  "2020-02-28 12:00:00,.5,1,0.5,x\n";
+	static const struct {
+		int64_t submit_us, duration_us;
+	} wanted[] = {
+		/* by time of submission, from the midnight of 28 February */
+		{ 1000000, 1 },
+		{ 43200000000, 500000 },
+		{ 86399000000, 1500000 },
+		{ 86400250000, 1000001 }, /* half a microsecond is rounded up */
+		{ 2 * 86400000000 + 43200000000, 12000000 },
+	};
+	struct ct_workload *w = read_text(text, NULL);
+	struct ct_workload *none = NULL;
+	static const char nul[] = PHILLY "\0\0\0\0\0\0\0\0\0\0 12:00:00,1,1,1,x\n";
+	struct ct_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(w->n, 5);
+	for (size_t i = 0; i < w->n; i++) {
+		assert_int_equal(w->jobs[i].submit_us, wanted[i].submit_us);
+		assert_int_equal(w->jobs[i].duration_us, wanted[i].duration_us);
+	}
+	ct_workload_free(w);
+	assert_int_equal(ct_trace_read_memory("t", nul, sizeof nul - 1, NULL, &none, &err), CT_ETRACE);
+	assert_null(none);
+}
+
+/* Rows of two virtual clusters are two jobs, whatever becomes of the clusters. */
+static void test_philly_vcs(void **state)
+{
+	static const char text[] = PHILLY "2017-10-09 07:01:55,6,1,6,x\n2017-10-09 07:01:55,6,1,6,y\n"
+					  "2017-10-09 07:01:55,6,1,6,x\n2017-10-09 07:01:55,6,0,0,x\n";
+	static const char *const vc[] = { "partition", "group", "ignore" };
+
+	(void)state;
+	for (size_t k = 0; k < 3; k++) {
+		const struct ct_trace_option option = { "vc", vc[k] };
+		const struct ct_trace_options o = { .options = &option, .n_options = 1 };
+		struct ct_workload *w = read_text(text, &o);
+		char rules[1024];
+
+		rules_of(w, rules, sizeof rules);
+		assert_string_equal(rules,
+				    "dropped_duplicate_row=1 dropped_zero_gpus=1 date_origin=2 generated_job_id=2");
+		assert_int_equal(w->n, 2);
+		assert_string_equal(ct_strings_text(&w->strings, w->jobs[1].partition), k == 0 ? "y" : "");
+		assert_string_equal(ct_strings_text(&w->strings, w->jobs[1].group), k == 1 ? "y" : "");
+		ct_workload_free(w);
+	}
+}
+
 static void put_file(const char *name, const char *text)
 {
 	FILE *f = fopen(name, "wb");
@@ -332,6 +388,90 @@ static void test_durations(void **state)
 	assert_int_equal(ct_trace_read_memory("t", POLLUX "a,3,bert,2,32\n", strlen(POLLUX) + 14, &o, &w, &err),
 			 CT_ECONFIG);
 	unlink(path);
+}
+
+/* Traces without durations, read with a table of them: bert on 4 GPUs takes 120.5 s,
+ * ResNet-18 on 1 GPU does 4 steps a second. */
+static const struct probe pollux_probes[] = {
+	{ "pollux", POLLUX "a,3,bert,4,32", NULL, "", 1 },
+	{ "pollux", "\xef\xbb\xbf" POLLUX "a,3,bert,4,32\r\n", NULL, "", 1 },
+	{ "pollux", POLLUX "\"a,b\",3e0,bert,4.0,\n", NULL, "", 1 },
+	{ "pollux", POLLUX "a,9,bert,4,32\nb,3,bert,4,32\n", NULL, "unsorted_submit=1", 2 },
+	{ "pollux", POLLUX "a,3,bert\n", "t:2:5: row has 3 fields, wanted 5", "dropped_field_count=1", 0 },
+	{ "pollux", POLLUX "a,3,bert,4,32,x\n", "t:2:15: row has 6 fields, wanted 5", "dropped_field_count=1", 0 },
+	{ "pollux", POLLUX "a,,bert,4,32\n", "t:2:3: 'time' is empty", "dropped_missing_value=1", 0 },
+	{ "pollux", POLLUX ",x,bert,4,32\n", "t:2:1: 'name' is empty\nt:2:2: 'time' wants seconds or a date, got 'x'",
+	  "dropped_missing_value=1", 0 },
+	{ "pollux", POLLUX "a,-3,bert,4,32\n", "t:2:3: 'time' must not be negative, got '-3'",
+	  "dropped_negative_submit=1", 0 },
+	{ "pollux", POLLUX "a,3,bert,0,32\n", "t:2:10: 'num_replicas' wants 1 to 4294967295, got '0'",
+	  "dropped_out_of_range=1", 0 },
+	{ "pollux", POLLUX "a,3,bert,4.5,32\n", "t:2:10: 'num_replicas' wants a whole number, got '4.5'",
+	  "dropped_not_a_number=1", 0 },
+	{ "pollux", POLLUX "a,3,vgg,4,32\nb,4,bert,4,32\n", "t:2:5: no duration for model 'vgg' on 4 GPUs",
+	  "dropped_no_duration=1", 1 },
+	{ "pollux", POLLUX "a,3,,4,32\n", "t:2:5: no duration for model '' on 4 GPUs", "dropped_no_duration=1", 0 },
+	{ "pollux", POLLUX "a,3,bert,4,32\na,4,bert,4,32\n", "t:3:1: 'name' 'a' is taken by line 2",
+	  "dropped_duplicate_id=1", 1 },
+	{ "pollux", "name,time,num_replicas\na,3,4\n", "t:1: no column 'application', which format 'pollux' has", NULL,
+	  0 },
+	{ "pollux", POLLUX "a,3,bert,4,\"32\n", "t:2:12: a quote that is never closed", NULL, 0 },
+	{ "pollux", POLLUX, "t: holds no jobs", NULL, 0 },
+};
+static const struct probe gavel_probes[] = {
+	{ "gavel", GAVEL "100\t1\t2.0\t-1.0\t7.5", NULL, "generated_job_id=1", 1 },
+	{ "gavel", GAVEL "1e2\t1.0\t1\t-1\t7.5e0\r\n", NULL, "generated_job_id=1", 1 },
+	{ "gavel", "ResNet-18\tm.py -l a,b\t\t-n\t0\t100\t1\t\t\t0\n", NULL, "generated_job_id=1", 1 },
+	{ "gavel", GAVEL "100\t1\t1\t-1\t9\n" GAVEL "100\t1\t1\t-1\t3\n", NULL, "generated_job_id=2 unsorted_submit=1",
+	  2 },
+	{ "gavel", GAVEL "100\t1\t1\n", "t:1:47: row has 8 fields, wanted 10", "dropped_field_count=1", 0 },
+	{ "gavel", GAVEL "100\t1\t1\t-1\t0\tx\n", "t:1:54: row has 11 fields, wanted 10", "dropped_field_count=1", 0 },
+	{ "gavel", "ResNet-18\tpython3 m.py\t--num_steps\t100\t1\t1\t0\n", /* the older form */
+	  "t:1:44: row has 7 fields, wanted 10", "dropped_field_count=1", 0 },
+	{ "gavel", GAVEL "\t1\t1\t-1\t0\n", "t:1:41: 'total_steps' is empty", "dropped_missing_value=1", 0 },
+	{ "gavel", GAVEL "0\t1\t1\t-1\t0\n", "t:1:41: a duration of 0 s is outside the limits",
+	  "dropped_out_of_range=1", 0 },
+	{ "gavel", GAVEL "-5\t1\t1\t-1\t0\n", "t:1:41: 'total_steps' wants 0 to 1e+18, got '-5'",
+	  "dropped_out_of_range=1", 0 },
+	{ "gavel", GAVEL "x\t1\t1\t-1\t0\n", "t:1:41: 'total_steps' wants a number, got 'x'", "dropped_not_a_number=1",
+	  0 },
+	{ "gavel", GAVEL "100\t0\t1\t-1\t0\n", "t:1:45: 'scale_factor' wants 1 to 4294967295, got '0'",
+	  "dropped_out_of_range=1", 0 },
+	{ "gavel", GAVEL "100\t2\t1\t-1\t0\n" GAVEL "100\t1\t1\t-1\t0\n",
+	  "t:1:1: no duration for model 'ResNet-18' on 2 GPUs", "dropped_no_duration=1 generated_job_id=1", 1 },
+	{ "gavel", GAVEL "100\t1\t1\t-1\t-2\n", "t:1:52: 'arrival_time' must not be negative, got '-2'",
+	  "dropped_negative_submit=1", 0 },
+	{ "gavel", GAVEL "100\t1\t1\t-1\t\n", "t:1:52: 'arrival_time' is empty", "dropped_missing_value=1", 0 },
+	{ "gavel", "", "t: holds no jobs", NULL, 0 },
+};
+
+/* Each as its format, refusing and dropping; what is read is also recognised. */
+static void probe_with_durations(const char *dir, const char *table, const struct probe *p, size_t n)
+{
+	char path[4200];
+	struct ct_trace_option option = { "durations", path };
+
+	snprintf(path, sizeof path, "%s/d.csv", dir);
+	put_file(path, table);
+	for (size_t i = 0; i < n; i++) {
+		struct ct_trace_options o = { .format = p[i].format, .options = &option, .n_options = 1 };
+
+		expect(&p[i], &o);
+		o.on_bad_row = CT_BAD_ROW_DROP;
+		expect(&p[i], &o);
+		o.format = "auto";
+		if (!p[i].refused)
+			expect(&p[i], &o);
+	}
+	unlink(path);
+}
+
+static void test_probes_with_durations(void **state)
+{
+	probe_with_durations(*state, "model,num_gpus,duration\nbert,4,120.5\n", pollux_probes,
+			     sizeof pollux_probes / sizeof *pollux_probes);
+	probe_with_durations(*state, "model,num_gpus,steps_per_s\nResNet-18,1,4\n", gavel_probes,
+			     sizeof gavel_probes / sizeof *gavel_probes);
 }
 
 /* SWF out and in again: the same jobs; what it cannot say is refused. */
@@ -512,11 +652,19 @@ static int leave(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_probes),   cmocka_unit_test(test_recognised),
-		cmocka_unit_test(test_values),   cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_swf_out),  cmocka_unit_test(test_real_philly),
-		cmocka_unit_test(test_real_itp), cmocka_unit_test(test_real_openb),
-		cmocka_unit_test(test_real_swf), cmocka_unit_test(test_real_openb_nodes),
+		cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_recognised),
+		cmocka_unit_test(test_probes_with_durations),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_philly_vcs),
+		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_swf_out),
+		cmocka_unit_test(test_real_philly),
+		cmocka_unit_test(test_real_itp),
+		cmocka_unit_test(test_real_openb),
+		cmocka_unit_test(test_real_swf),
+		cmocka_unit_test(test_real_openb_nodes),
 	};
 
 	return cmocka_run_group_tests_name("trace_formats", tests, enter, leave);

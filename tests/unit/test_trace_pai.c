@@ -3,6 +3,7 @@
  * worked out by hand, a table of malformed and partial inputs with what becomes of
  * each, and the counts of the real files (specs/pai.md) when they are there. */
 #include "sim/csv.h"
+#include "traces/figures.h"
 #include "traces/pai_machines.h"
 #include "traces/trace.h"
 
@@ -340,6 +341,180 @@ static void test_two_job_tables(void **state)
 	assert_non_null(strstr(err.text, "both a 'pai_job_table'"));
 }
 
+/* ---- figures */
+
+static struct ct_workload *read_figures(const char *path, struct ct_figures *f)
+{
+	const struct ct_trace_options o = { .figures = f, .format = "pai" };
+	struct ct_err err = { 0 };
+	struct ct_workload *w = NULL;
+
+	if (ct_trace_read(path, &o, &w, &err))
+		fail_msg("%s", err.text);
+	return w;
+}
+
+static double figure(const struct ct_figures *f, const char *name)
+{
+	const struct ct_figure *x = ct_figures_find(f, name);
+
+	if (!x)
+		fail_msg("no figure '%s'", name);
+	assert_true(*x->definition);
+	return x->value;
+}
+
+static void lacks(const struct ct_figures *f, const char *name, const char *table)
+{
+	assert_true(isnan(figure(f, name)));
+	if (!strstr(ct_figures_find(f, name)->definition, table))
+		fail_msg("%s: %s", name, ct_figures_find(f, name)->definition);
+}
+
+/* u1: group g1, five jobs; u2: group g2, five jobs; u3: g3 and a job without group;
+ * u4: two jobs without group, its only small task failed. */
+#define FIGURE_JOBS                                                                     \
+	"j1,i1,u1,Terminated,1,9\nj2,i2,u1,Terminated,1,9\nj3,i3,u1,Terminated,1,9\n"   \
+	"j4,i4,u1,Terminated,1,9\nj5,i5,u1,Terminated,1,9\nj6,i6,u2,Terminated,1,9\n"   \
+	"j7,i7,u2,Terminated,1,9\nj8,i8,u2,Terminated,1,9\nj9,i9,u2,Terminated,1,9\n"   \
+	"j10,i10,u2,Terminated,1,9\nj11,i11,u3,Terminated,1,9\nj12,i12,u3,Failed,1,9\n" \
+	"j13,i13,u4,Terminated,1,9\nj14,i14,u4,Failed,1,9\n"
+#define FIGURE_TASKS                                                                               \
+	"j1,worker,1,Terminated,1,9,600,2,50,T4\nj2,worker,9,Terminated,1,9,600,2,50,T4\n"         \
+	"j3,worker,1,Terminated,1,9,600,2,25,T4\nj4,worker,1,Terminated,1,9,600,2,100,T4\n"        \
+	"j5,worker,1,Terminated,1,9,600,2,50,T4\nj5,ps,1,Terminated,1,9,600,2,,\n"                 \
+	"j6,tensorflow,1,Terminated,1,9,600,2,100,T4\nj7,tensorflow,1,Terminated,1,9,600,2,100,\n" \
+	"j8,tensorflow,1,Terminated,1,9,600,2,100,T4\nj9,tensorflow,1,Terminated,1,9,600,2,100,\n" \
+	"j10,tensorflow,1,Terminated,1,9,600,2,100,\nj11,worker,1,Terminated,1,9,600,2,400,\n"     \
+	"j12,worker,1,Failed,1,9,600,2,800,\nj12,evaluator,1,Terminated,1,9,600,2,160,\n"          \
+	"j13,worker,4,Terminated,1,9,600,2,500,\nj14,worker,1,Failed,1,9,600,2,10,\n"
+
+static void write_figure_tables(struct folder *f)
+{
+	write_file(f, "pai_job_table.csv", FIGURE_JOBS);
+	write_file(f, "pai_task_table.csv", FIGURE_TASKS);
+	write_file(f, "pai_group_tag_table.csv",
+		   "i1,u1,,g1,\ni2,u1,,g1,\ni3,u1,,g1,\ni4,u1,,g1,\ni5,u1,,g1,\ni6,u2,,g2,\ni7,u2,,g2,\n"
+		   "i8,u2,,g2,\ni9,u2,,g2,\ni10,u2,,g2,\ni11,u3,,g3,\n");
+	/* the fourth row has no utilisation; the last one is of a job that is not here */
+	write_file(f, "pai_sensor_table.csv",
+		   "j1,worker,w0,i1," M ",T4,80,0,1,2,1.0,2.0,,,,\nj1,worker,w1,i1," M ",T4,80,20,1,2,1.0,2.0,,,,\n"
+		   "j2,worker,w0,i2," M ",T4,80,60,1,2,1.0,2.0,,,,\nj2,worker,w1,i2," M ",T4,80,,1,2,1.0,2.0,,,,\n"
+		   "j3,worker,w0,i3," M ",T4,80,5,1,2,1.0,2.0,,,,\nzz,worker,w0,zz," M ",T4,80,15,1,2,1.0,2.0,,,,\n");
+}
+
+static void test_figures(void **state)
+{
+	static const struct {
+		const char *name;
+		double value;
+	} wanted[] = {
+		{ "tasks", 16 },
+		{ "gpu_tasks", 15 }, /* all but the ps */
+		{ "fractional_share", 5. / 15 },
+		{ "request_to_25_share", 2. / 15 },
+		{ "request_to_50_share", 3. / 15 },
+		{ "request_to_75_share", 0 },
+		{ "request_to_100_share", 6. / 15 },
+		{ "request_to_200_share", 1. / 15 },
+		{ "request_above_200_share", 3. / 15 },
+		{ "request_5_share", 0 },
+		{ "request_10_share", 1. / 15 },
+		{ "request_25_share", 1. / 15 },
+		{ "request_50_share", 3. / 15 },
+		{ "request_100_share", 6. / 15 },
+		{ "request_200_share", 0 }, /* 160 is in its bin only */
+		{ "request_800_share", 1. / 15 },
+		{ "groups", 3 },
+		{ "recurrent_groups", 2 },
+		{ "recurrent_job_share", 10. / 14 },
+		{ "recurrent_task_share", 11. / 16 },
+		{ "group_configs_share", 1. / 2 }, /* g1 */
+		{ "group_configs_max", 3 },        /* 25, 50, 100 */
+		{ "users", 4 },
+		{ "user_jobs_p10", 2 }, /* of 2, 2, 5, 5 */
+		{ "user_jobs_p50", 3.5 },
+		{ "user_jobs_p75", 5 },
+		{ "user_jobs_max", 5 },
+		{ "user_tasks_p25", 2.75 }, /* of 2, 3, 5, 6 */
+		{ "user_tasks_p50", 4 },
+		{ "user_tasks_p90", 5.7 },
+		{ "user_tasks_max", 6 },
+		{ "flexibility_ratio_p50", 4.5 },     /* of 1, 4, 5, 50 */
+		{ "smaller_request_share", 7. / 14 }, /* j1 j2 j4 j5, j11 j12, j13 */
+		{ "large_tasks", 3 },                 /* 400, 800, 500 */
+		{ "flexible_share", 2. / 3 },         /* those of u3 */
+		{ "util_rows", 5 },
+		{ "util_mean", 20 }, /* (0 + 20 + 60 + 5 + 15) / 5 */
+		{ "util_max", 60 },
+		{ "util_zero_share", 1. / 5 },
+		{ "util_below_10_share", 2. / 5 },
+		{ "util_below_50_share", 4. / 5 },
+	};
+	struct ct_figures f = { 0 };
+	struct ct_workload *w;
+
+	write_figure_tables(*state);
+	w = read_figures(((struct folder *)*state)->path, &f);
+	assert_int_equal(w->n, 12); /* the two failed ones count for the figures all the same */
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		if (!(fabs(figure(&f, wanted[i].name) - wanted[i].value) <= 1e-12))
+			fail_msg("%s is %.17g", wanted[i].name, figure(&f, wanted[i].name));
+	ct_workload_free(w);
+	ct_figures_fini(&f);
+}
+
+/* What the tables do not hold is not a number, and says why. */
+static void test_figures_of_some_tables(void **state)
+{
+	struct folder *folder = *state;
+	struct ct_figures tasks = { 0 }, instances = { 0 }, no_groups = { 0 };
+	const char *path = write_file(folder, "pai_task_table.csv", FIGURE_TASKS);
+
+	ct_workload_free(read_figures(path, &tasks));
+	assert_float_equal(figure(&tasks, "fractional_share"), 5. / 15, 1e-12);
+	lacks(&tasks, "users", "no pai_job_table");
+	lacks(&tasks, "user_jobs_p50", "no pai_job_table");
+	lacks(&tasks, "recurrent_task_share", "no pai_job_table");
+	lacks(&tasks, "flexibility_ratio_p50", "no pai_job_table");
+	lacks(&tasks, "util_mean", "no pai_sensor_table");
+	write_file(folder, "pai_job_table.csv", FIGURE_JOBS);
+	ct_workload_free(read_figures(folder->path, &no_groups));
+	assert_float_equal(figure(&no_groups, "flexibility_ratio_p50"), 4.5, 1e-12);
+	lacks(&no_groups, "recurrent_groups", "no pai_group_tag_table");
+	path = write_file(folder, "pai_instance_table.csv", "j1,worker,i,w,x,Terminated,10,20,m\n");
+	ct_workload_free(read_figures(path, &instances));
+	assert_float_equal(figure(&instances, "tasks"), 1, 0);
+	lacks(&instances, "gpu_tasks", "no pai_task_table");
+	lacks(&instances, "fractional_share", "no pai_task_table");
+	lacks(&instances, "group_configs_max", "no pai_job_table");
+	ct_figures_fini(&tasks);
+	ct_figures_fini(&no_groups);
+	ct_figures_fini(&instances);
+}
+
+/* Tables that are there, but with nothing in them to say it from. */
+static void test_figures_of_no_requests(void **state)
+{
+	struct ct_figures f = { 0 }, none = { 0 };
+	const struct ct_trace_options o = { .figures = &none, .format = "pai" };
+	struct ct_err err = { 0 };
+	struct ct_workload *w = NULL;
+	const char *path = write_file(*state, "pai_task_table.csv", "j1,ps,1,Waiting,,,600,2,,\n");
+
+	w = read_figures(path, &f);
+	assert_int_equal(w->n, 0); /* no job that could be replayed, but figures */
+	assert_float_equal(figure(&f, "tasks"), 1, 0);
+	assert_float_equal(figure(&f, "gpu_tasks"), 0, 0);
+	lacks(&f, "fractional_share", "there are none");
+	ct_workload_free(w);
+	ct_figures_fini(&f);
+	w = NULL;
+	path = write_file(*state, "pai_task_table.csv", "");
+	assert_int_equal(ct_trace_read(path, &o, &w, &err), CT_ETRACE);
+	assert_int_equal(none.n, 0);
+}
+
 /* ---- machines */
 
 static void test_machines(void **state)
@@ -434,6 +609,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_malformed, open_folder, close_folder),
 		cmocka_unit_test_setup_teardown(test_truncated_gzip, open_folder, close_folder),
 		cmocka_unit_test_setup_teardown(test_two_job_tables, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_figures, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_figures_of_some_tables, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_figures_of_no_requests, open_folder, close_folder),
 		cmocka_unit_test_setup_teardown(test_machines, open_folder, close_folder),
 		cmocka_unit_test(test_real_instances),
 		cmocka_unit_test(test_real_machines),
