@@ -12,7 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLAG_FROM = CT_FLAG_OWN, FLAG_TO, FLAG_FOR, FLAG_KEEP_TIMES, FLAG_SHARE, FLAG_BY, FLAG_RATE, FLAG_LOAD };
+enum {
+	FLAG_FROM = CT_FLAG_OWN,
+	FLAG_TO,
+	FLAG_FOR,
+	FLAG_KEEP_TIMES,
+	FLAG_SHARE,
+	FLAG_BY,
+	FLAG_RATE,
+	FLAG_LOAD,
+	FLAG_NO_TYPES
+};
 enum { PARTS = 16 };
 
 #define OUT_FLAG                                                                \
@@ -29,7 +39,7 @@ struct wish {
 	struct ct_overrides o;
 	const char *out;
 	ct_time from, to, span;
-	int keep_times, given_from, given_to;
+	int keep_times, no_types, given_from, given_to;
 	double share, rate, load;
 	enum ct_sample_by by;
 };
@@ -87,6 +97,9 @@ static int take_flag(const struct ct_command *self, struct wish *x, int id, cons
 		return span_flag(self, "for", arg, &x->span);
 	case FLAG_KEEP_TIMES:
 		x->keep_times = 1;
+		return 0;
+	case FLAG_NO_TYPES:
+		x->no_types = 1;
 		return 0;
 	case FLAG_SHARE:
 		return number_flag(self, "share", arg, &x->share);
@@ -262,7 +275,7 @@ static int load_part(struct inputs *in, size_t i, const struct wish *x, struct c
 
 static int mix_parts(struct inputs *in, const struct wish *x, struct ct_err *err)
 {
-	struct ct_mix_options o = { .span = x->span, .load = x->load };
+	struct ct_mix_options o = { .span = x->span, .load = x->load, .untyped = x->no_types };
 	struct ct_workload *made;
 	int rc;
 
@@ -407,6 +420,7 @@ static const struct ct_flag mix_flags[] = {
 	{ "for", FLAG_FOR, "TIME", "length of the mix, such as 1d; default: that of the longest part" },
 	{ "load", FLAG_LOAD, "X", "offered load on --cluster; default: as much as the shares allow without repeating" },
 	{ "cluster", CT_FLAG_CLUSTER, "NODESxGPUS", "machines that the load is for" },
+	{ "no-types", FLAG_NO_TYPES, NULL, "jobs ask for no GPU type, for a cluster of one type" },
 	SEED_FLAG,
 	OUT_FLAG,
 	CT_TRACE_FLAGS,

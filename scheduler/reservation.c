@@ -89,14 +89,15 @@ void ct_reservation_started(struct ct_reservation *r, const struct ct_view *v, u
 	uint32_t partition = ct_view_job(v, job)->partition;
 	const struct ct_queue_part *part = &r->q->part[partition];
 	struct ct_ends *e = &r->ends[partition];
-	struct ct_tree_item it = { .key = end_us, .value = end_us, .weight = at->n, .item = job };
+	uint32_t n = ct_request_of(ct_view_job(v, job)).num_gpus ? at->n : 0; /* a CPU job's place is one node */
+	struct ct_tree_item it = { .key = end_us, .value = end_us, .weight = n, .item = job };
 
 	end_set(r, job, end_us, at->node);
 	ct_tree_insert(&r->pool, &e->all, &it);
 	if (!e->by_group || r->q->placement == CT_PLACE_POOL)
 		return;
 	for (uint32_t i = 0; i < part->n_groups; i++) {
-		it.weight = in_group(v, at->gpus, at->n, part->group[i]);
+		it.weight = in_group(v, at->gpus, n, part->group[i]);
 		if (it.weight)
 			ct_tree_insert(&r->pool, &e->by_group[i], &it);
 	}
@@ -277,14 +278,15 @@ static void set_thresholds(struct ct_reservation *r, const struct ct_view *v)
 	}
 }
 
-/* Gives back (sign = 1) or takes (-1) what a job has on GPUs, or on a pool's node. */
+/* Gives back (sign = 1) or takes (-1) what a job has on GPUs, or without any, or of a
+ * pool, on its node. */
 static void play(struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d, const uint32_t *gpus,
 		 uint32_t n, uint32_t node, int sign)
 {
 	uint64_t s = sign > 0 ? 1 : UINT64_MAX; /* +1 or -1, modulo 2^64 */
 	uint32_t k;
 
-	if (r->q->placement == CT_PLACE_POOL) {
+	if (r->q->placement == CT_PLACE_POOL || !d->num_gpus) {
 		r->node[node].free_milli += s * ct_request_milli(d);
 		r->node[node].cpu_milli += s * d->cpu_milli;
 		r->node[node].mem_mib += s * d->mem_mib;
@@ -311,7 +313,7 @@ static void release(struct ct_reservation *r, const struct ct_view *v, uint32_t 
 	struct ct_request d = ct_request_of(ct_view_job(v, job));
 	uint32_t n = 0, node = 0;
 
-	if (r->q->placement == CT_PLACE_POOL)
+	if (r->q->placement == CT_PLACE_POOL || !d.num_gpus)
 		node = r->end[job].node;
 	else
 		n = v->host->gpus_of(v->host->ctx, job, r->gpus, v->n_gpus);
@@ -372,11 +374,12 @@ int ct_reservation_allows_anywhere(const struct ct_reservation *r, const struct 
 }
 
 /* GPUs of a placement that the promised job could use. */
-static uint32_t concerned(const struct ct_reservation *r, const struct ct_view *v, const struct ct_place *at)
+static uint32_t concerned(const struct ct_reservation *r, const struct ct_view *v, const struct ct_request *d,
+			  const struct ct_place *at)
 {
 	uint32_t k = 0;
 
-	for (uint32_t i = 0; i < at->n; i++)
+	for (uint32_t i = 0; d->num_gpus && i < at->n; i++)
 		k += accepts(&r->demand, ct_view_node(v, ct_view_gpu(v, at->gpus[i])->node)->gpu_type);
 	return k;
 }
@@ -389,7 +392,7 @@ bool ct_reservation_allows(struct ct_reservation *r, const struct ct_view *v, co
 	if (r->shadow_us == INT64_MAX)
 		return true;
 	if (r->counted)
-		return concerned(r, v, at) <= r->spare;
+		return concerned(r, v, d, at) <= r->spare;
 	play(r, v, d, at->gpus, at->n, at->node, -1);
 	ok = fits(r, v);
 	play(r, v, d, at->gpus, at->n, at->node, 1);
@@ -402,7 +405,7 @@ void ct_reservation_take(struct ct_reservation *r, const struct ct_view *v, cons
 	if (r->shadow_us == INT64_MAX)
 		return;
 	if (r->counted)
-		r->spare -= concerned(r, v, at);
+		r->spare -= concerned(r, v, d, at);
 	else
 		play(r, v, d, at->gpus, at->n, at->node, -1);
 }

@@ -246,7 +246,7 @@ static uint32_t moved(struct ct_workload *out, const struct ct_workload *w, uint
 	return ct_strings_add(&out->strings, text, strlen(text));
 }
 
-static void add_copy(struct ct_workload *out, const struct part *x, size_t i, unsigned copy)
+static void add_copy(struct ct_workload *out, const struct part *x, size_t i, unsigned copy, int untyped)
 {
 	const struct ct_workload *w = x->p->w;
 	const char *label = x->p->label;
@@ -264,7 +264,7 @@ static void add_copy(struct ct_workload *out, const struct part *x, size_t i, un
 	j.group = prefixed(out, label, ct_strings_text(&w->strings, j.group));
 	j.model = moved(out, w, j.model);
 	j.partition = moved(out, w, j.partition);
-	j.gpu_type = moved(out, w, j.gpu_type);
+	j.gpu_type = untyped ? 0 : moved(out, w, j.gpu_type);
 	j.state = moved(out, w, j.state);
 	j.line = 0;
 	job = ct_workload_add(out, &j);
@@ -369,12 +369,12 @@ static struct ct_workload *put_together(const struct part *x, size_t n, const st
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < x[i].n; k++)
 			for (unsigned c = 0; c < x[i].copy[k]; c++)
-				add_copy(out, &x[i], k, c);
+				add_copy(out, &x[i], k, c, o->untyped);
 		describe_part(out, &x[i]);
 		out->report.rows_read += x[i].p->w->report.rows_read;
 	}
-	ct_workload_history(out, "mix span=%s load=%.12g gpus=%.12g seed=%llu: %zu jobs", seconds(span, text), o->load,
-			    o->gpus, (unsigned long long)o->seed, out->n);
+	ct_workload_history(out, "mix span=%s load=%.12g gpus=%.12g seed=%llu%s: %zu jobs", seconds(span, text),
+			    o->load, o->gpus, (unsigned long long)o->seed, o->untyped ? " no-types" : "", out->n);
 	return out;
 }
 

@@ -40,6 +40,7 @@ struct ct_mix_options {
 	double gpus;  /* for the load */
 	double load;  /* work of the mix / (gpus x span); 0 = as much as the shares allow without repeating a job */
 	uint64_t seed;
+	int untyped; /* jobs ask for no GPU type: the mix is for a cluster of one */
 };
 /* A part with more work than its share is thinned: jobs in random order, each kept
  * while it fits. One with less is repeated ("ID#2" at the same time) as often as

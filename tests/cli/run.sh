@@ -114,6 +114,30 @@ begin "progress always" "$C" run --trace "$D/easy3.csv" --cluster 1x4 --policy e
 begin "progress never" "$C" run --trace "$D/easy3.csv" --cluster 1x4 --policy easy --progress=never; status 0
 that [ "$(wc -l <"$work/err")" = 1 ]
 
+# Jobs without GPUs beside one that waits: c and d overtake b and move nothing. Typed
+# GPUs, since these are counted apart.
+cat >"$work/cpu.csv" <<'END'
+job_id,submit_time,num_gpus,duration,num_cpus
+a,0,4,100,1
+b,1,4,100,1
+c,2,0,50,1
+d,3,0,500,1
+END
+cat >"$work/cpu.yaml" <<'END'
+trace: {file: cpu.csv}
+cluster:
+  node_types:
+    - {count: 1, gpus: 4, gpu_type: a, cpus: 4}
+    - {count: 1, gpus: 1, gpu_type: b, cpus: 2}
+END
+for p in count pack pool; do
+	begin "easy, jobs without GPUs, $p" "$C" run "$work/cpu.yaml" --policy easy --set policy.placement=$p; status 0
+	out "jobs_finished * 4 *"; out "makespan_s * 503.000 s *"
+	begin "easy, jobs without GPUs, $p, one node" "$C" run --trace "$work/cpu.csv" --cluster 1x4 --policy easy --set policy.placement=$p --csv cpu; status 0
+	that [ "$(cut -d, -f1,7,9 "$work/here/cpu/jobs.csv" | paste -s -d' ')" = "job_id,starting_time,finish_time a,0,100 b,100,200 c,2,52 d,3,503" ]
+	rm -rf "$work/here/cpu"
+done
+
 # data files
 mkdir -p "$work/data/x"
 cp "$D/easy3.csv" "$work/data/x/three.csv"

@@ -51,5 +51,9 @@ begin "mixed, again" "$C" trace generate mixed --days 1 --gpus 64 --share 0.6 --
 that cmp "$here/m.h5" "$here/n.h5"
 begin "mixed, which cluster" "$C" trace generate mixed --days 1 --out x.h5; status 3; err "*wants a number of days and of GPUs*"
 begin "mixed, no share left" "$C" trace generate mixed --days 1 --gpus 8 --share 1 --out x.h5; status 3; err "*share * below 1*"
+begin "pai, typed GPUs" "$C" trace generate pai --days 1 --gpus 64 --out p.csv; status 0
+begin "typed mix" "$C" trace mix 1:p.csv --out t.csv; status 0; that grep -q ,T4, "$here/t.csv"
+begin "untyped mix" "$C" trace mix 1:p.csv --no-types --out u.csv; status 0; that [ "$(grep -cE ',(T4|P100|MISC|V100|V100M32),' "$here/u.csv")" = 0 ]
+err "*seed=* no-types: *"
 begin "the kinds" "$C" trace generate --help; status 0; out "*'pai'*"; out "*'genai'*"; out "*'mixed'*"
 finish

@@ -37,6 +37,6 @@ back small ones that would fit: GPUs idle beside waiting jobs (blocked_idle_frac
 Try --set policy.gate=off. lucid starts what is short and small first: most jobs do
 not wait, a few wait longest of all (median_wait_s, max_wait_s). It also puts two
 jobs on one GPU, which costs nothing here, since no contention is given. easy keeps
-the GPUs busiest, but short jobs wait behind long ones. Another day (--seed) gives
+the GPUs busiest, but short jobs wait behind long ones. Another day (another seed) gives
 other figures, for volcano very different ones.
 END
