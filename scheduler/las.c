@@ -52,12 +52,16 @@ static ct_time service_us(const struct las *l, const struct ct_view *v, uint32_t
 	return ct_view_attained_us(v, job) - l->job[job].base;
 }
 
+/* Later than any run: half the range, so that adding the clock stays in it. */
+#define NEVER_US (INT64_MAX / 2)
+
 /* Run time after which a job has the threshold's service. */
 static ct_time threshold_us(const struct las *l, const struct ct_view_job *j)
 {
 	double gpus = j->num_gpus * (j->gpu_milli / 1000.0);
 
-	return (ct_time)ceil((double)l->threshold / gpus);
+	/* A job without GPUs attains no GPU time: it stays in the first queue. */
+	return gpus > 0 ? (ct_time)ceil((double)l->threshold / gpus) : NEVER_US;
 }
 
 static int key(struct ct_preemptive *s, const struct ct_view *v, uint32_t job, int64_t *out)
@@ -202,7 +206,7 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	if (ct_preemptive_admit(&l->s, v, p) || ct_preemptive_pass(&l->s, v, p))
 		return 1;
 	next = next_change(l, v);
-	return next < INT64_MAX ? p->wake(p, next) : 0;
+	return next < NEVER_US ? p->wake(p, next) : 0;
 }
 
 static void fini(void *state)

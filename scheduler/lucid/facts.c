@@ -57,6 +57,15 @@ static int value(const struct ct_view *v, uint32_t of, uint32_t job, double *out
 	return v->host->value(v->host->ctx, of, job, out);
 }
 
+/* A column of the trace where it may be empty: NaN then. */
+static int optional_value(const struct ct_view *v, uint32_t of, uint32_t job, double *out)
+{
+	*out = NAN;
+	if (of == CT_ANY || !*v->host->value_text(v->host->ctx, of, job))
+		return 0;
+	return value(v, of, job, out);
+}
+
 static int labelled_score(const struct ct_lucid *l, const struct ct_view *v, uint32_t job, uint32_t *score)
 {
 	double x;
@@ -80,9 +89,10 @@ static int find_score(const struct ct_lucid *l, const struct ct_view *v, uint32_
 	if (l->score_of != CT_ANY)
 		return labelled_score(l, v, job, score);
 	if (l->gpu_util != CT_ANY) {
-		if (value(v, l->gpu_util, job, &util) || (l->gmem_util != CT_ANY && value(v, l->gmem_util, job, &gmem)))
+		if (optional_value(v, l->gpu_util, job, &util) || optional_value(v, l->gmem_util, job, &gmem))
 			return 1;
-		*score = ct_lucid_score(util, gmem);
+		if (!isnan(util))
+			*score = ct_lucid_score(util, gmem);
 		return 0;
 	}
 	if (value(v, l->sm_frac, job, &util))

@@ -358,6 +358,50 @@ void ct_vol_release(struct ct_volcano *s, const struct ct_view *v, uint32_t job)
 
 /* ---- callbacks */
 
+/* ---- jobs without GPUs: no part of the gate or the shares, which count GPUs; they
+ * start in order of submission wherever a node has CPU and memory for them. */
+
+static void cpu_only_waits(struct ct_volcano *s, uint32_t job)
+{
+	CT_GROW(s->cpu_only, s->cap_cpu_only, s->n_cpu_only + 1);
+	s->cpu_only[s->n_cpu_only++] = job;
+}
+
+static int start_cpu_only(struct ct_volcano *s, const struct ct_view *v, struct ct_plan *p)
+{
+	const struct ct_host *h = v->host;
+	size_t left = 0;
+
+	for (size_t i = 0; i < s->n_cpu_only; i++) {
+		uint32_t job = s->cpu_only[i];
+		struct ct_place at;
+
+		if (ct_view_job(v, job)->state != CT_VIEW_QUEUED)
+			continue; /* killed while it waited */
+		at = h->place(h->ctx, job, CT_PLACE_COUNT, 1);
+		if (at.n) {
+			CT_TRY(ct_start_at(v, p, job, &at));
+			ct_vol_node_sync(s, v, at.node);
+		} else if (!h->could_place(h->ctx, job, CT_PLACE_COUNT)) {
+			CT_TRY(p->reject(p, job));
+		} else {
+			s->cpu_only[left++] = job;
+		}
+	}
+	s->n_cpu_only = left;
+	return 0;
+}
+
+static void sync_nodes(struct ct_volcano *s, const struct ct_view *v)
+{
+	for (uint32_t i = 0; i < v->n_nodes; i++)
+		ct_vol_node_sync(s, v, i);
+	for (uint32_t i = 0; i < s->n_cells; i++) {
+		s->cell[i].freed++;
+		s->cell[i].touched = true;
+	}
+}
+
 static void on_submit(void *state, const struct ct_view *v, uint32_t job)
 {
 	struct ct_volcano *s = state;
@@ -366,6 +410,10 @@ static void on_submit(void *state, const struct ct_view *v, uint32_t job)
 	while (s->n_jobs <= job) { /* numbers are in order of arrival; some were rejected unseen */
 		CT_GROW(s->job, s->cap_jobs, s->n_jobs + 1);
 		s->job[s->n_jobs++] = (struct ct_vol_job){ .hold = CT_VOL_NONE, .grow_at = CT_VOL_NONE };
+	}
+	if (!ct_view_job(v, job)->num_gpus) {
+		cpu_only_waits(s, job);
+		return;
 	}
 	CT_GROW(c->fresh, c->cap_fresh, c->n_fresh + 1);
 	c->fresh[c->n_fresh++] = job;
@@ -399,6 +447,10 @@ static void on_finish(void *state, const struct ct_view *v, uint32_t job)
 
 	if (job >= s->n_jobs)
 		return;
+	if (!ct_view_job(v, job)->num_gpus) {
+		sync_nodes(s, v);
+		return;
+	}
 	switch ((enum ct_vol_phase)s->job[job].phase) {
 	case CT_VOL_PENDING:
 		from_pending(s, v, job);
@@ -420,17 +472,14 @@ static void on_change(void *state, const struct ct_view *v, uint32_t job)
 {
 	struct ct_volcano *s = state;
 
-	if (job != CT_NO_JOB) {
+	if (job != CT_NO_JOB && !ct_view_job(v, job)->num_gpus) {
+		cpu_only_waits(s, job);
+	} else if (job != CT_NO_JOB) {
 		ct_vol_release(s, v, job);
 		ct_vol_to_pending(s, v, job);
 		return;
 	}
-	for (uint32_t i = 0; i < v->n_nodes; i++)
-		ct_vol_node_sync(s, v, i);
-	for (uint32_t i = 0; i < s->n_cells; i++) {
-		s->cell[i].freed++;
-		s->cell[i].touched = true;
-	}
+	sync_nodes(s, v);
 }
 
 /* ---- a cycle */
@@ -575,6 +624,7 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	struct ct_volcano *s = state;
 	bool between = on_grid(s, v->now_us) != v->now_us;
 
+	CT_TRY(start_cpu_only(s, v, p));
 	if (s->opt.sla_us)
 		expire(s, v);
 	for (uint32_t i = 0; i < s->n_cells; i++) {
@@ -654,6 +704,7 @@ static void fini(void *state)
 	free(s->started);
 	free(s->expanded);
 	free(s->held_back);
+	free(s->cpu_only);
 	free(s->sorted);
 }
 

@@ -225,7 +225,9 @@ struct ct_volcano {
 	uint32_t free_hold;
 	uint32_t next_expiry; /* no job before this one can still expire */
 	ct_time woken_us;     /* latest wake-up asked for */
-	uint32_t *started;    /* of this pass, in order */
+	uint32_t *cpu_only;   /* jobs without GPUs that wait */
+	size_t n_cpu_only, cap_cpu_only;
+	uint32_t *started; /* of this pass, in order */
 	size_t n_started, cap_started;
 	uint32_t *expanded;
 	size_t n_expanded, cap_expanded;
