@@ -441,7 +441,7 @@ static void lose_work(struct ct_world *w, uint32_t job, double s)
 
 static bool spans_nodes(const struct ct_world *w, uint32_t job)
 {
-	const struct ct_slot *s = w->cluster->slots + ct_live(w, job)->first_slot;
+	const struct ct_slot *s = ct_slots_of(w, ct_live(w, job));
 	uint32_t n = ct_live(w, job)->n_slots;
 
 	/* slots are in ascending order of GPU */

@@ -39,12 +39,14 @@ static void add(struct reader *r, const struct ct_node_spec *row, const char *mo
 {
 	struct ct_node_spec *k;
 
-	for (k = r->kind; k < r->kind + r->n; k++)
+	for (size_t i = 0; i < r->n; i++) {
+		k = &r->kind[i];
 		if (k->gpus == row->gpus && k->cpu_milli == row->cpu_milli && k->mem_mib == row->mem_mib &&
 		    !strcmp(k->name, model)) {
 			k->count++;
 			return;
 		}
+	}
 	CT_GROW(r->kind, r->cap, r->n + 1);
 	k = &r->kind[r->n++];
 	*k = *row;
