@@ -6,7 +6,6 @@
 
 #include "sim/memory.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct ct_bits {
@@ -21,11 +20,6 @@ static inline void ct_bits_init(struct ct_bits *b, struct ct_arena *arena, uint3
 	b->n_summary = b->n_words / 64 + 1;
 	b->word = CT_NEW(arena, uint64_t, b->n_words);
 	b->summary = CT_NEW(arena, uint64_t, b->n_summary);
-}
-
-static inline bool ct_bits_has(const struct ct_bits *b, uint32_t i)
-{
-	return b->word[i / 64] >> (i % 64) & 1;
 }
 
 static inline void ct_bits_add(struct ct_bits *b, uint32_t i)

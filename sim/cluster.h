@@ -131,7 +131,7 @@ uint32_t ct_cluster_type(const struct ct_cluster *c, const char *name);
 
 /* Take `n` distinct GPUs for `job`, `milli` and `mem_mib` on each, and CPU and
  * host memory from their nodes in proportion to the GPUs there (cpu_milli and
- * mem_mib are of the whole job). The caller has checked ct_cluster_fits().
+ * mem_mib are of the whole job). The caller has checked that there is room.
  * Returns the first of n consecutive slots. */
 uint32_t ct_cluster_take(struct ct_cluster *c, uint32_t job, const uint32_t *gpus, uint32_t n, uint32_t milli,
 			 uint32_t gpu_mem_mib, uint32_t cpu_milli, uint32_t mem_mib);

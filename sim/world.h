@@ -30,10 +30,10 @@
 #ifndef CT_SIM_WORLD_H
 #define CT_SIM_WORLD_H
 
+#include "sim/clock.h"
 #include "sim/cluster.h"
 #include "sim/contention.h"
 #include "sim/err.h"
-#include "sim/meter.h"
 #include "sim/profile.h"
 #include "sim/workload.h"
 
