@@ -10,6 +10,7 @@
 #define CT_SCHEDULER_CONTROL_H
 
 #include "scheduler/policy.h"
+#include "sim/belief.h"
 #include "sim/err.h"
 #include "sim/world.h"
 
@@ -19,6 +20,7 @@
 struct ct_control_spec {
 	struct ct_world_spec world; /* its observer must be NULL: control sets it */
 	const struct ct_policy *policy;
+	const struct ct_belief *belief; /* NULL: every pair is believed harmless */
 	/* The policy's option values: state_size bytes, options set, otherwise zero;
 	 * copied. NULL: state_size zeros (only for policies without options). */
 	const void *policy_state;

@@ -142,6 +142,35 @@ struct ct_view_group {
 	uint32_t reserved;
 };
 
+/* One configuration of a job, as profiled alone: what a scheduler believes of it. */
+struct ct_view_config {
+	const char *name;            /* NULL for a job without a family */
+	double throughput;           /* alone, relative to the default configuration's; > 0 */
+	double sm_frac;              /* SM activity alone; NaN = unknown */
+	uint32_t gpu_mem_mib;        /* on each GPU */
+	uint32_t cpu_milli, mem_mib; /* of the whole job */
+	uint32_t kind;               /* number of the profile, for host->slowdown() */
+};
+
+/* A job's configurations, numbered as in plan->start(). Jobs of a kind share one. */
+struct ct_view_family {
+	uint32_t id; /* equal numbers = the same family; dense, from 0 */
+	uint32_t n, default_config;
+	int train;      /* 1 training, 0 offline inference, -1 unknown */
+	double scaling; /* throughput on k of n requested GPUs = (k / n)^scaling */
+	const struct ct_view_config *config;
+};
+
+/* A reason that a policy gives for what it did or did not do; `text` is for people:
+ * %j = the other job's name, %a and %b = the two numbers. `waits`: the job stays in
+ * the queue for this reason. */
+struct ct_why {
+	const char *name, *text;
+	int waits;
+};
+
+enum ct_move { CT_MOVE_START, CT_MOVE_SWITCH, CT_MOVE_MIGRATE, CT_MOVE_RESUME };
+
 enum ct_place_rule {
 	CT_PLACE_COUNT, /* any idle GPUs, lowest numbers first */
 	CT_PLACE_PACK,  /* one node, the fullest that fits, lowest number on ties; jobs larger
@@ -170,6 +199,7 @@ struct ct_view {
 	uint32_t max_residents; /* jobs the engine lets share one GPU */
 	const struct ct_host *host;
 	uint32_t gpu_reserve_mib; /* memory of a shared GPU that no job may use */
+	double attain_floor;      /* a job's target rate, as a share of its default configuration's */
 };
 
 /* A job's record, until its on_finish() has returned; afterwards (and for numbers not
@@ -245,6 +275,22 @@ struct ct_host {
 	const char *(*value_text)(void *ctx, uint32_t column, uint32_t job);
 	/* Number of the partition of that name, as in the view's nodes; CT_ANY: none. */
 	uint32_t (*partition)(void *ctx, const char *name);
+	/* The configurations of a submitted job as profiled or, with `profiled` 0, as
+	 * interpolated from the nearest other profile of its model. Never NULL; good for
+	 * the whole run. A job of unknown model has the one that its request describes. */
+	const struct ct_view_family *(*family)(void *ctx, uint32_t job, int profiled);
+	/* Slow-down (>= 1) of a kind beside another on one GPU, as the run's predictor
+	 * (iac.predictor) believes. */
+	double (*slowdown)(void *ctx, uint32_t self, uint32_t other);
+	/* What a transition (enum ct_move) to a configuration would cost; `blocks`, may be
+	 * NULL: whether the job makes no progress meanwhile. */
+	ct_time (*price_us)(void *ctx, uint32_t job, int move, uint32_t config, int *blocks);
+	/* Work a job has done and kept, as counted iterations tell: in microseconds of its
+	 * default configuration alone on the whole request. */
+	double (*progress_us)(void *ctx, uint32_t job);
+	/* Integral of SM activity over the cluster's GPUs so far, in GPU-microseconds; NaN
+	 * when the activity of the jobs is not known. */
+	double (*sm_gpu_us)(void *ctx);
 };
 
 /* ---- the plan. Functions return 0, or nonzero after recording an error: return it. */
@@ -268,6 +314,10 @@ struct ct_plan {
 	 * finishes if its work ends meanwhile; preempt() ends it otherwise, and what
 	 * it did is done again. */
 	int (*profile)(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n);
+	/* Records why: `why` is an index in the policy's `whys`, `other` a job or CT_NO_JOB.
+	 * The same reason as the job's last, with the same other job, is recorded once. Costs
+	 * nothing when the run keeps no decisions. */
+	void (*note)(struct ct_plan *p, uint32_t job, uint32_t why, uint32_t other, double a, double b);
 };
 
 /* Start a job in its default configuration where place() found room. */
@@ -309,6 +359,7 @@ struct ct_policy {
 			  uint32_t job); /* optional: preempted by a failure; CT_NO_JOB: a node */
 	int (*schedule)(void *state, const struct ct_view *v, struct ct_plan *p); /* required */
 	void (*fini)(void *state);                                                /* optional */
+	const struct ct_why *whys; /* reasons for plan->note(), ends with name = NULL; may be NULL */
 };
 #define CT_POLICY_HEAD .abi = CT_POLICY_ABI, .size = sizeof(struct ct_policy)
 

@@ -32,12 +32,14 @@ struct ct_configuration {
 	uint32_t gpu_mem_mib; /* on each GPU */
 	uint32_t cpu_milli;   /* of the whole job */
 	uint32_t mem_mib;     /* host memory of the whole job */
+	uint32_t kind;        /* number of the profile behind it, for contention and belief */
 };
 
 struct ct_family {
 	const struct ct_configuration *config;
 	uint32_t n, default_config;
 	double scaling; /* throughput on k of the n requested GPUs = (k/n)^scaling; 1 = linear */
+	int train;      /* 1 training, 0 offline inference, -1 unknown */
 };
 
 enum ct_transition_kind {
