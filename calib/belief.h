@@ -25,7 +25,9 @@
  * Predictors: dnn, xgb and linear get the 36 features of two kinds as seen; oracle is
  * the truth's own slow-down, residual and measured pairs included; none is 1 for
  * every pair. In a calibration folder the learned ones are trained on the generated
- * set of calib/dataset.h with `seed`, or come from `file`. For a calibration file
+ * set of calib/dataset.h with `seed`, or come from `file`, or from `ready` when that is
+ * what training would give: iac.h5 of the folder, renewed by
+ * `cotenant calib train --out calib/a100-40gb/iac.h5`. For a calibration file
  * they are trained on its measured pairs; where it has no counters, one-hot names
  * of the two workloads stand beside the features that there are.
  *
@@ -53,6 +55,7 @@ const char *ct_belief_predictor_name(enum ct_belief_predictor p);
 struct ct_belief_options {
 	enum ct_belief_predictor predictor;
 	const char *file;     /* of `cotenant calib train`; NULL: train */
+	const char *ready;    /* the same, used only if it has these profiles, predictor and seed; may be NULL */
 	uint64_t seed;        /* of the training and its set */
 	uint64_t run_seed;    /* of the profiles' errors */
 	double profile_error; /* sd of their logarithm */

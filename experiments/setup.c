@@ -172,6 +172,23 @@ static int widen(struct ct_setup *s, const struct ct_config *c, struct ct_err *e
 	return 0;
 }
 
+/* DIR/iac.h5, there or not. */
+static int ready_predictor(struct ct_setup *s, const struct ct_config *c, const char **out, struct ct_err *err)
+{
+	static const char name[] = "/iac.h5";
+	const char *dir;
+	char *path;
+	size_t n;
+
+	CT_TRY(ct_data_path(c->calib.dir, &s->arena, &dir, err));
+	n = strlen(dir);
+	path = CT_NEW(&s->arena, char, n + sizeof name);
+	memcpy(path, dir, n);
+	memcpy(path + n, name, sizeof name);
+	*out = path;
+	return 0;
+}
+
 static int load_belief(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
 {
 	struct ct_belief_options o = {
@@ -188,6 +205,8 @@ static int load_belief(struct ct_setup *s, const struct ct_config *c, struct ct_
 		return 0;
 	if (c->iac.file)
 		CT_TRY(ct_data_path(c->iac.file, &s->arena, &o.file, err));
+	if (c->calib.dir)
+		CT_TRY(ready_predictor(s, c, &o.ready, err));
 	CT_TRY(ct_believer_new(&o, s->truth, &s->believer, err));
 	s->belief = ct_believer_belief(s->believer);
 	return 0;
