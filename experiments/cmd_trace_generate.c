@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cotenant trace generate KIND --jobs N --days D --seed S --out F [--check] */
 #include "experiments/cmd_trace.h"
-#include "experiments/data_path.h"
+#include "experiments/jobs.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
 #include "sim/json.h"
@@ -199,26 +199,6 @@ static int check(const struct request *r, const struct ct_workload *w, struct ct
 
 /* ---- generating */
 
-/* *path, or when it is not given the file `own` that comes with the program. */
-static int find(const char **path, const char *own, struct ct_arena *arena, struct ct_err *err)
-{
-	char name[256];
-
-	if (*path)
-		return ct_data_path(*path, arena, path, err);
-	if (!own)
-		return 0;
-	snprintf(name, sizeof name, "data:%s", own);
-	return ct_data_path(ct_arena_text(arena, name, strlen(name)), arena, path, err);
-}
-
-static int find_files(struct request *r, struct ct_arena *arena, struct ct_err *err)
-{
-	CT_TRY(find(&r->o.constants, r->g->constants, arena, err));
-	CT_TRY(find(&r->o.other, r->g->other, arena, err));
-	return find(&r->o.assign, r->g->assign, arena, err);
-}
-
 static void say(const struct ct_workload *w)
 {
 	ct_note("generated %zu jobs over %.2f days, digest %s", w->n,
@@ -233,7 +213,7 @@ static int generate(struct request *r, struct ct_arena *arena, struct ct_err *er
 	struct ct_workload *w;
 	int rc;
 
-	CT_TRY(find_files(r, arena, err));
+	CT_TRY(ct_jobs_generator_files(r->g, &r->o, arena, err));
 	CT_TRY(ct_generate(r->g, &r->o, &w, err));
 	say(w);
 	rc = r->out ? ct_trace_write(w, r->out, err) : 0;
