@@ -128,7 +128,8 @@ static void quantile_ranks_are_the_best(void **state)
 						width = w;
 						best = fmax(best, term_by_term(l, l + w, n, quantile[k]));
 					}
-			assert_true((isnan(e.lo) != 0) == (width == n));
+			if (isnan(e.lo) ? width != n : width == n)
+				fail_msg("n %zu, q %g: width %zu, lo %g", n, quantile[k], width, e.lo);
 			if (width == n)
 				continue;
 			near(e.hi - e.lo, (double)width, 0);
