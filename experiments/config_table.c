@@ -39,7 +39,7 @@ static const struct ct_opt trace_opts[] = {
 /* The jobs that come out have a digest of their own. */
 static const struct ct_opt generate_opts[] = {
 	{ "kind", CT_OPT_TEXT, AT(generate.kind), "", 0, 0, NULL, NULL,
-	  "pai, genai or mixed (`cotenant trace generate --help`); none = the jobs are in trace.file", WHERE },
+	  "pai, genai, mixed or testbed (`cotenant trace generate --help`); none = the jobs are in trace.file", WHERE },
 	{ "jobs", CT_OPT_INT, AT(generate.jobs), "0", 0, 1e9, NULL, "jobs",
 	  "how many, 0 = as many as arrive in generate.days", WHERE },
 	{ "days", CT_OPT_DOUBLE, AT(generate.days), "0", 0, 36525, NULL, "days",
@@ -49,9 +49,13 @@ static const struct ct_opt generate_opts[] = {
 	{ "gpus", CT_OPT_DOUBLE, AT(generate.gpus), "0", 0, 1e7, NULL, "GPUs",
 	  "cluster that the arrivals are made for, 0 = this one; give it where the cluster varies", WHERE },
 	{ "load", CT_OPT_DOUBLE, AT(generate.load), "0", 0, 1000, NULL, NULL,
-	  "mixed: offered load of that cluster, 0 = 1 (trace.load stretches what is there instead)", WHERE },
+	  "mixed, testbed: offered load of that cluster, 0 = 1 (trace.load stretches what is there instead)", WHERE },
 	{ "share", CT_OPT_DOUBLE, AT(generate.share), "0", 0, 1, NULL, "frac",
 	  "mixed: training's share of the work, 0 = 0.7", WHERE },
+	{ "spread", CT_OPT_DOUBLE, AT(generate.spread), "0", 0, 4, NULL, NULL,
+	  "testbed: sd of the logarithm of run times, 0 = the constants' 1.3", WHERE },
+	{ "tilt", CT_OPT_DOUBLE, AT(generate.tilt), "0", -4, 4, NULL, NULL,
+	  "testbed: favours large GPU counts, by count^tilt", WHERE },
 	{ "node_gpus", CT_OPT_INT, AT(generate.node_gpus), "0", 0, CT_MAX_GPUS_PER_NODE, NULL, "GPUs",
 	  "mixed: leave out training on shares of more GPUs than this, 0 = keep it", WHERE },
 	{ "failed", CT_OPT_BOOL, AT(generate.failed), "false", 0, 0, NULL, NULL,
