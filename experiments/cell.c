@@ -61,6 +61,7 @@ int ct_cell_run(struct ct_config *c, const struct ct_cell_request *q, struct ct_
 	double start = ct_process_cpu_s();
 	struct ct_control_spec spec = {
 		.policy = c->policy.policy,
+		.belief = out->setup.belief,
 		.policy_state = c->policy.state,
 		.period_us = c->sim.period,
 		.interrupt = q->interrupt,
