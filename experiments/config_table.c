@@ -36,6 +36,30 @@ static const struct ct_opt trace_opts[] = {
 	  "subtract the first submission from all times", WHERE },
 	{ 0 },
 };
+/* The jobs that come out have a digest of their own. */
+static const struct ct_opt generate_opts[] = {
+	{ "kind", CT_OPT_TEXT, AT(generate.kind), "", 0, 0, NULL, NULL,
+	  "pai, genai or mixed (`cotenant trace generate --help`); none = the jobs are in trace.file", WHERE },
+	{ "jobs", CT_OPT_INT, AT(generate.jobs), "0", 0, 1e9, NULL, "jobs",
+	  "how many, 0 = as many as arrive in generate.days", WHERE },
+	{ "days", CT_OPT_DOUBLE, AT(generate.days), "0", 0, 36525, NULL, "days",
+	  "span of the arrivals, 0 = as long as generate.jobs take", WHERE },
+	{ "seed", CT_OPT_INT, AT(generate.seed), "-1", -1, ANY_MAX, NULL, NULL,
+	  "of the jobs alone, -1 = sim.seed: each seed has its own arrivals, the same under all policies", WHERE },
+	{ "gpus", CT_OPT_DOUBLE, AT(generate.gpus), "0", 0, 1e7, NULL, "GPUs",
+	  "cluster that the arrivals are made for, 0 = this one; give it where the cluster varies", WHERE },
+	{ "load", CT_OPT_DOUBLE, AT(generate.load), "0", 0, 1000, NULL, NULL,
+	  "mixed: offered load of that cluster, 0 = 1 (trace.load stretches what is there instead)", WHERE },
+	{ "share", CT_OPT_DOUBLE, AT(generate.share), "0", 0, 1, NULL, "frac",
+	  "mixed: training's share of the work, 0 = 0.7", WHERE },
+	{ "node_gpus", CT_OPT_INT, AT(generate.node_gpus), "0", 0, CT_MAX_GPUS_PER_NODE, NULL, "GPUs",
+	  "mixed: leave out training on shares of more GPUs than this, 0 = keep it", WHERE },
+	{ "failed", CT_OPT_BOOL, AT(generate.failed), "false", 0, 0, NULL, NULL,
+	  "also jobs that fail, as in the trace (state 'Failed')", WHERE },
+	{ "constants", CT_OPT_TEXT, AT(generate.constants), "", 0, 0, NULL, NULL,
+	  "instead of the generator's own file of constants", PATH },
+	{ 0 },
+};
 static const struct ct_opt cluster_opts[] = {
 	{ "file", CT_OPT_TEXT, AT(cluster.file), "", 0, 0, NULL, NULL,
 	  "YAML file with the other keys of this section, or a machine table (pai_machine_spec, openb_node_list)",
@@ -151,6 +175,7 @@ const struct ct_config_section ct_config_sections[CT_CONFIG_SECTIONS] = {
 	{ "cluster", cluster_opts, "the machines" },
 	{ "policy", policy_opts, "the scheduler" },
 	{ "sim", sim_opts, "what is simulated and measured" },
+	{ "generate", generate_opts, "jobs made anew for each seed, instead of trace.file" },
 	{ "contention", contention_opts, "what sharing a GPU costs" },
 	{ "calib", calib_opts, "what is known of the jobs' models on this GPU" },
 	{ "transitions", transitions_opts, "what starting, switching, moving and resuming cost" },

@@ -97,6 +97,7 @@ void ct_account_flush(struct ct_world *w, ct_time to)
 	if (dt <= 0)
 		return;
 	w->shares_total += (ct_wide)w->shares_milli * dt;
+	w->sm_total += (ct_wide)w->sm_micro * dt;
 	if (w->window_open) {
 		in->held_milli += (ct_wide)w->cluster->used_milli * dt;
 		in->sm_micro += (ct_wide)w->sm_micro * dt;
@@ -109,6 +110,13 @@ void ct_account_flush(struct ct_world *w, ct_time to)
 		in->down_milli += (ct_wide)((int64_t)w->cluster->capacity_milli - w->capacity_up_milli) * dt;
 	fill_bins(w, w->flushed, to);
 	w->flushed = to;
+}
+
+double ct_world_sm_gpu_us(const struct ct_world *w)
+{
+	if (!w->gpu_sm_micro || w->pooled)
+		return (double)NAN;
+	return (double)(w->sm_total + (ct_wide)w->sm_micro * (w->where.now_us - w->flushed)) / 1e6;
 }
 
 void ct_account_window(struct ct_world *w, bool open)

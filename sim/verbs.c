@@ -294,15 +294,30 @@ static uint16_t one_more(uint16_t n)
 	return n < UINT16_MAX ? (uint16_t)(n + 1) : n;
 }
 
-static struct ct_price price(struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t from, uint32_t to)
+static struct ct_price price_of(const struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t from,
+				uint32_t to)
 {
 	const struct ct_job *j = &w->work->jobs[job];
-	struct ct_price p = { 0, 0 };
 
-	if (w->spec.transitions)
-		p = ct_transition_price(w->spec.transitions, kind,
-					j->model ? ct_strings_text(&w->work->strings, j->model) : NULL,
-					ct_demand_of(w, job, from).name, ct_demand_of(w, job, to).name);
+	if (!w->spec.transitions)
+		return (struct ct_price){ 0, 0 };
+	return ct_transition_price(w->spec.transitions, kind,
+				   j->model ? ct_strings_text(&w->work->strings, j->model) : NULL,
+				   ct_demand_of(w, job, from).name, ct_demand_of(w, job, to).name);
+}
+
+struct ct_price ct_world_price(const struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t config)
+{
+	bool fresh = kind == CT_TRANSITION_START || kind == CT_TRANSITION_RESUME;
+
+	return price_of(w, job, kind, fresh ? config : ct_live(w, job)->config, config);
+}
+
+/* The same, paid. */
+static struct ct_price price(struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t from, uint32_t to)
+{
+	struct ct_price p = price_of(w, job, kind, from, to);
+
 	w->n_transitions[kind]++;
 	w->transition_us[kind] += p.cost_us;
 	return p;

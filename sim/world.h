@@ -236,6 +236,11 @@ uint32_t ct_world_job_config(const struct ct_world *w, uint32_t job);
 double ct_world_job_remaining_us(const struct ct_world *w, uint32_t job);
 /* Present speed, 0 unless running (or switching without a block). The truth. */
 double ct_world_job_rate(const struct ct_world *w, uint32_t job);
+/* What a transition of a job, from its present configuration, would cost. */
+struct ct_price ct_world_price(const struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t config);
+/* Integral of SM activity over all GPUs since the beginning, in GPU-microseconds; NaN
+ * when no job's activity is known. */
+double ct_world_sm_gpu_us(const struct ct_world *w);
 /* Partition and GPU type of a job as cluster indexes, CT_NONE = any / unknown. */
 uint32_t ct_world_job_partition(const struct ct_world *w, uint32_t job);
 uint32_t ct_world_job_type(const struct ct_world *w, uint32_t job);

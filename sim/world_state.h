@@ -94,6 +94,7 @@ struct ct_world {
 	struct ct_integrals window;
 	ct_wide shares_total; /* whole run, for conservation */
 	ct_wide held_ended;   /* by jobs that have ended */
+	ct_wide sm_total;     /* whole run, for policies */
 	bool window_open;
 	ct_time window_start, window_end; /* window_end CT_NEVER while open and draining */
 	uint64_t window_pending;          /* jobs of the window that have not ended */

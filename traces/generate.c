@@ -5,6 +5,7 @@
 #include "traces/generate_genai.h"
 #include "traces/generate_mixed.h"
 #include "traces/generate_pai.h"
+#include "traces/generate_testbed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,6 +29,11 @@ static const struct ct_generator generators[] = {
 	  .assign = "traces/data/assign.csv",
 	  .mix = ct_generate_mixed,
 	  .check = ct_generate_mixed_check },
+	{ .name = "testbed",
+	  .summary = "training and offline inference of the ElastiCo paper's twelve workloads, by declared assumptions",
+	  .constants = "traces/data/testbed.csv",
+	  .generate = ct_generate_testbed,
+	  .check = ct_generate_testbed_check },
 };
 enum { GENERATORS = sizeof generators / sizeof *generators };
 
@@ -70,9 +76,11 @@ static int generate(const struct ct_generator *g, const struct ct_generate_optio
 	w->report.format = "generated";
 	rc = g->generate(o, c, w, err);
 	w->report.rows_read = w->report.rows_kept = w->n;
-	ct_workload_history(w, "generate %s seed=%llu jobs=%llu days=%.12g gpus=%.12g failed=%d: %zu jobs", g->name,
-			    (unsigned long long)o->seed, (unsigned long long)o->jobs, o->days, o->gpus, o->failed,
-			    w->n);
+	ct_workload_history(w,
+			    "generate %s seed=%llu jobs=%llu days=%.12g gpus=%.12g failed=%d load=%.12g spread=%.12g "
+			    "tilt=%.12g: %zu jobs",
+			    g->name, (unsigned long long)o->seed, (unsigned long long)o->jobs, o->days, o->gpus,
+			    o->failed, o->load, o->spread, o->tilt, w->n);
 	if (!rc)
 		rc = ct_workload_seal(w, err);
 	ct_constants_free(c);

@@ -32,7 +32,9 @@ struct ct_generate_options {
 	const char *assign;    /* weights by which jobs get workload names (traces/assign.h); NULL: none */
 	double share;          /* of the work from the first, where two are mixed; 0: CT_MIXED_SHARE */
 	uint64_t node_gpus;    /* mixed: no gang of GPU shares is larger; 0: as large as it comes */
-	double load;           /* offered load of `gpus`, where two are mixed; 0: CT_MIXED_LOAD */
+	double load;           /* offered load of `gpus`, where it can be chosen; 0: CT_MIXED_LOAD */
+	double spread;         /* testbed: sd of the logarithm of run times; 0: the constants' */
+	double tilt;           /* testbed: added to the exponent that favours large GPU counts */
 };
 #define CT_MIXED_SHARE 0.7
 #define CT_MIXED_LOAD  1.0
