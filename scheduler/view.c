@@ -334,7 +334,7 @@ void ct_control_observe(void *ctx, const struct ct_happening *h, const struct ct
 		mirror_gpu(c, job);
 		mirror_node(c, c->gpus[job].node);
 		mirror_group(c, c->nodes[c->gpus[job].node].group);
-		ct_notify(c, c->policy->on_change, CT_NO_JOB);
+		notify(c, c->policy->on_change, CT_NO_JOB);
 		break;
 	case CT_DID_RESERVE:
 		mirror_node(c, job);
