@@ -32,7 +32,9 @@
  * of the two workloads stand beside the features that there are.
  *
  * Training waits for the first question, and answers are kept: a run whose policy
- * never asks pays nothing. Answers do not depend on what was asked before. */
+ * never asks pays nothing, and needs no predictor that could be made at all
+ * (ct_believer_check()). Answers do not depend on what was asked before; all are at
+ * least 1. */
 #ifndef CT_CALIB_BELIEF_H
 #define CT_CALIB_BELIEF_H
 
@@ -62,11 +64,13 @@ struct ct_belief_options {
 	double pairs;         /* share of a calibration file's measured pairs to train on */
 };
 
-/* CT_ECONFIG: no such predictor here (a file of other profiles, too few pairs, a
- * library that is missing), CT_EIO: the file. */
+/* CT_ECONFIG, CT_EIO: `file` cannot be read, is of other profiles or another predictor. */
 int ct_believer_new(const struct ct_belief_options *o, const struct ct_truth *t, struct ct_believer **out,
 		    struct ct_err *err);
 void ct_believer_free(struct ct_believer *b);
+/* CT_ECONFIG: the predictor cannot be trained here (too few measured pairs, a library
+ * that is missing); then every answer is 1, and means nothing. */
+int ct_believer_check(const struct ct_believer *b, struct ct_err *err);
 /* Lives as long as `b`. */
 const struct ct_belief *ct_believer_belief(const struct ct_believer *b);
 

@@ -163,8 +163,7 @@ static int widen(struct ct_setup *s, const struct ct_config *c, struct ct_err *e
 	free(fewest);
 	CT_TRY(rc);
 	ct_workload_count(elastic, "widened_gpus", "training job that may run on fewer GPUs, by calib.gpu_span", n, 0);
-	ct_workload_free(s->work);
-	s->work = elastic;
+	replace_jobs(s, elastic);
 	return 0;
 }
 
@@ -205,7 +204,14 @@ static int load_belief(struct ct_setup *s, const struct ct_config *c, struct ct_
 		CT_TRY(ready_predictor(s, c, &o.ready, err));
 	CT_TRY(ct_believer_new(&o, s->truth, &s->believer, err));
 	s->belief = ct_believer_belief(s->believer);
+	if (c->policy.policy && c->policy.policy->flags & CT_POLICY_ELASTIC)
+		return ct_believer_check(s->believer, err);
 	return 0;
+}
+
+int ct_setup_believed(const struct ct_setup *s, struct ct_err *err)
+{
+	return s->believer && ct_believer_info(s->believer).asked ? ct_believer_check(s->believer, err) : 0;
 }
 
 /* The rows of the file, then one row "any model" for each cost of the configuration:
