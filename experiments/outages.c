@@ -28,10 +28,10 @@ struct loader {
 	size_t n, cap;
 };
 
-#define FAIL(l, name, ...)                                             \
-	do {                                                           \
+#define FAIL(l, name, ...)                                                 \
+	do {                                                               \
 		struct ct_loc at_ = ct_table_loc(&(l)->t, (size_t)(name)); \
-		ct_err_add((l)->t.err, CT_ECONFIG, &at_, __VA_ARGS__); \
+		ct_err_add((l)->t.err, CT_ECONFIG, &at_, __VA_ARGS__);     \
 	} while (0)
 
 /* ---- reading */
@@ -160,7 +160,7 @@ static void complain(struct loader *l, const struct row *r, const struct row *be
 	const char *what = r->gpu == CT_NONE ? "node" : "GPU";
 
 	if (r->kind == UP)
-		ct_err_add(l->t.err, CT_ECONFIG, &at, "the %s is not down at that time", what);
+		ct_err_add(l->t.err, CT_ECONFIG, &at, "the %s is not down at that time by a row 'down'", what);
 	else
 		ct_err_add(l->t.err, CT_ECONFIG, &at, "the %s is down at that time already, since line %zu", what,
 			   before->line);
@@ -223,9 +223,11 @@ int ct_outages_load(const char *path, const struct ct_cluster_spec *cluster, str
 	}
 	if (n)
 		qsort(out, n, sizeof *out, by_time);
-	f->outage = out;
-	f->n_outages = n;
 	rc = ct_table_close(&l.t);
+	if (!rc) {
+		f->outage = out;
+		f->n_outages = n;
+	}
 	free(l.row);
 	return rc;
 }

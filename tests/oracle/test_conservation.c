@@ -425,7 +425,7 @@ static bool is_down(struct setting *s, bool gpu, uint32_t number, ct_time now)
 	return false;
 }
 
-static struct setting *watched;         /* the present setting and */
+static struct setting *watched;                /* the present setting and */
 static const struct ct_policy *watched_policy; /* policy, for the one that stands in front */
 
 static int schedule_and_look(void *state, const struct ct_view *v, struct ct_plan *p)
@@ -494,7 +494,8 @@ static void random_failures(struct setting *s)
 	}
 	s->failures.node = (struct ct_failure_law){ 3000 + 10000 * gsl_rng_uniform(r), shapes[below(r, 3)], 300 };
 	if (below(r, 2))
-		s->failures.gpu = (struct ct_failure_law){ 9000 + 10000 * gsl_rng_uniform(r), shapes[below(r, 3)], 200 };
+		s->failures.gpu =
+		    (struct ct_failure_law){ 9000 + 10000 * gsl_rng_uniform(r), shapes[below(r, 3)], 200 };
 	s->failures.repair_law = (enum ct_repair_law)below(r, 3);
 	s->failures.repair_sigma = 0.8;
 }

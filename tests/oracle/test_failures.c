@@ -153,16 +153,16 @@ static void availability_of_a_node(void **state)
 static void availability_of_nodes_and_gpus(void **state)
 {
 	/* a GPU is up when it and its node are, independently */
-	const struct model both = { .name = "availability, nodes and GPUs",
-				    .nodes = 4,
-				    .gpus = 4,
-				    .jobs = 1,
-				    .wanted = 1,
-				    .work_s = 1e7,
-				    .until_s = 2e6,
-				    .failures = { .node = { 5000, 1, 1000 },
-						  .gpu = { 3000, 1, 2000 },
-						  .checkpoint_us = 60 * CT_SECOND } };
+	const struct model both = {
+		.name = "availability, nodes and GPUs",
+		.nodes = 4,
+		.gpus = 4,
+		.jobs = 1,
+		.wanted = 1,
+		.work_s = 1e7,
+		.until_s = 2e6,
+		.failures = { .node = { 5000, 1, 1000 }, .gpu = { 3000, 1, 2000 }, .checkpoint_us = 60 * CT_SECOND }
+	};
 
 	(void)state;
 	expect(&both, availability, 5.0 / 6 * 3 / 5, 5.0 / 6);
@@ -249,8 +249,8 @@ static void time_of_a_job_with_checkpoints(void **state)
 	m.failures.node.repair_s = 1;
 	m.work_s = 1800;
 	m.jobs = 200; /* one after the other: their sum of ends says less than one end, so the mean of them */
-	expect(&m, completion,
-	       (m.jobs + 1) / 2.0 * exp(restart / up) * (up + 1) * expm1(1800 / up), (m.jobs + 1) / 2.0 * 1800);
+	expect(&m, completion, (m.jobs + 1) / 2.0 * exp(restart / up) * (up + 1) * expm1(1800 / up),
+	       (m.jobs + 1) / 2.0 * 1800);
 }
 
 static void time_of_a_gang(void **state)
@@ -329,9 +329,9 @@ static void every_policy_sees_the_same_failures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(availability_of_a_node),        cmocka_unit_test(availability_of_nodes_and_gpus),
-		cmocka_unit_test(work_lost_by_a_failure),        cmocka_unit_test(time_of_a_job_with_checkpoints),
-		cmocka_unit_test(time_of_a_gang),                cmocka_unit_test(every_policy_sees_the_same_failures),
+		cmocka_unit_test(availability_of_a_node), cmocka_unit_test(availability_of_nodes_and_gpus),
+		cmocka_unit_test(work_lost_by_a_failure), cmocka_unit_test(time_of_a_job_with_checkpoints),
+		cmocka_unit_test(time_of_a_gang),         cmocka_unit_test(every_policy_sees_the_same_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
