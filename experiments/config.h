@@ -10,6 +10,7 @@
  *	calib:        dir file residual scaling gpu_span
  *	iac:          predictor file seed profile_error pairs
  *	transitions:  file start switch migrate resume
+ *	failures:     file mtbf shape repair gpu_mtbf ... checkpoint restart
  *	output:       file csv perf
  *
  * Each section is one table of options (experiments/option.h), from which come
@@ -120,6 +121,12 @@ struct ct_config {
 		ct_time cost[4]; /* enum ct_transition_kind, of any job */
 	} transitions;
 	struct {
+		const char *file;
+		ct_time mtbf, repair, gpu_mtbf, gpu_repair, checkpoint, restart;
+		double shape, gpu_shape, repair_sigma;
+		int repair_law; /* enum ct_repair_law */
+	} failures;
+	struct {
 		const char *file, *csv;
 		int perf;
 	} output;
@@ -151,6 +158,12 @@ int ct_config_cluster_option(struct ct_config *c, const char *text, struct ct_er
 /* Checks what depends on several keys, finds the policy and sets its options, and
  * makes the cluster's specification. `need`: sum of enum ct_config_need. */
 int ct_config_finish(struct ct_config *c, unsigned need, struct ct_err *err);
+
+/* Does anything fail in this run? */
+static inline int ct_config_fails(const struct ct_config *c)
+{
+	return c->failures.file || c->failures.mtbf > 0 || c->failures.gpu_mtbf > 0;
+}
 
 /* The effective configuration, after ct_config_finish(); into the arena.
  * YAML: every key but `cluster.file` (its content stands there instead) and the
