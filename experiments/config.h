@@ -57,7 +57,7 @@ struct ct_config_setting {
 struct ct_config {
 	struct ct_arena arena; /* owns all texts and lists below */
 	struct {
-		const char *file, *format, *assign;
+		const char *file, *format, *assign, *only;
 		int on_bad_row; /* enum ct_bad_row */
 		double load;    /* offered load to stretch submissions to; 0 = as they are */
 		int shift_to_zero;

@@ -31,6 +31,8 @@ static const struct ct_opt trace_opts[] = {
 	  "a row that cannot be a job: refuse the file, or drop and count the row", WHERE },
 	{ "assign", CT_OPT_TEXT, AT(trace.assign), "", 0, 0, NULL, NULL,
 	  "weights of workload names for jobs that name none, e.g. data:traces/data/assign.csv; seed: sim.seed", PATH },
+	{ "only", CT_OPT_TEXT, AT(trace.only), "", 0, 0, NULL, NULL,
+	  "COLUMN=VALUE: only the jobs with that value in a column of the trace's own, such as kind=train", WHERE },
 	{ "load", CT_OPT_DOUBLE, AT(trace.load), "0", 0, 1000, NULL, NULL,
 	  "stretch submission times to this offered load, 0 = as they are", WHERE },
 	{ "shift_to_zero", CT_OPT_BOOL, AT(trace.shift_to_zero), "false", 0, 0, NULL, NULL,

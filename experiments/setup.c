@@ -7,6 +7,7 @@
 #include "experiments/outages.h"
 #include "experiments/version.h"
 #include "traces/assign.h"
+#include "traces/transform.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,6 +61,21 @@ static int assign(struct ct_setup *s, const struct ct_config *c, struct ct_err *
 	return 0;
 }
 
+static int select_jobs(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	const char *equals = c->trace.only ? strchr(c->trace.only, '=') : NULL;
+	struct ct_workload *selected;
+
+	if (!c->trace.only)
+		return 0;
+	if (!equals || equals == c->trace.only)
+		return ct_err_add(err, CT_ECONFIG, NULL, "'trace.only' wants COLUMN=VALUE, got '%.60s'", c->trace.only);
+	CT_TRY(ct_transform_only(s->work, ct_arena_text(&s->arena, c->trace.only, (size_t)(equals - c->trace.only)),
+				 equals + 1, &selected, err));
+	replace_jobs(s, selected);
+	return 0;
+}
+
 int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(void *ctx, uint64_t done, uint64_t total),
 		   void *ctx, struct ct_err *err)
 {
@@ -72,6 +88,7 @@ int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(voi
 	s->work_is_pooled = s->pool != NULL;
 	s->load_read = gpus > 0 ? ct_workload_offered_load(s->work, gpus) : (double)NAN;
 	CT_TRY(assign(s, c, err));
+	CT_TRY(select_jobs(s, c, err));
 	CT_TRY(stretch(s, c, err));
 	s->read_s = ct_wall_s() - start;
 	return 0;
