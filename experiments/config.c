@@ -731,10 +731,6 @@ static void check_generator(struct ct_config *c, struct ct_err *err)
 	struct ct_nearest near;
 	char shown[CT_SHOWN];
 
-	if (g && !g->mix && (c->generate.load > 0 || c->generate.share > 0 || c->generate.node_gpus))
-		ct_err_add(err, CT_ECONFIG, NULL,
-			   "'generate.load', 'share' and 'node_gpus' are of kind mixed; for '%s' use 'trace.load'",
-			   g->name);
 	if (g)
 		return;
 	ct_nearest_init(&near, c->generate.kind);

@@ -55,6 +55,8 @@ static int generate(struct ct_config *c, struct ct_workload **out, struct ct_err
 		.share = c->generate.share,
 		.node_gpus = (uint64_t)c->generate.node_gpus,
 		.load = c->generate.load,
+		.spread = c->generate.spread,
+		.tilt = c->generate.tilt,
 	};
 
 	CT_TRY(ct_jobs_generator_files(g, &o, &c->arena, err));

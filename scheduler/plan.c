@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a policy may do: every action is a verb of the world; a refusal is the
+ * policy's error. */
+#include "scheduler/control_state.h"
+
+static int act(struct ct_plan *p, int rc, const struct ct_err *e)
+{
+	struct ct_control *c = p->ctx;
+
+	return rc ? ct_control_error(c, "%s", e->text) : 0;
+}
+
+/* A verb with its own error object, so that the message can name the policy. */
+#define ACT(plan, call)                                                                 \
+	do {                                                                            \
+		struct ct_control *c = (plan)->ctx;                                     \
+		struct ct_err e;                                                        \
+		double start;                                                           \
+		int rc;                                                                 \
+                                                                                        \
+		if ((plan)->failed)                                                     \
+			return (plan)->failed;                                          \
+		e.code = CT_OK;                                                         \
+		e.count = e.kept = 0;                                                   \
+		e.used = 0;                                                             \
+		start = c->timing ? ct_clock_s(CLOCK_MONOTONIC) : 0;                    \
+		c->planning = true;                                                     \
+		rc = (call);                                                            \
+		c->planning = false;                                                    \
+		if (c->timing)                                                          \
+			c->verbs_s += ct_clock_s(CLOCK_MONOTONIC) - start - c->clock_s; \
+		return act((plan), rc, &e);                                             \
+	} while (0)
+
+static int plan_start(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n)
+{
+	ACT(p, ct_world_start(c->world, job, config, gpus, n, &e));
+}
+
+static int plan_start_pool(struct ct_plan *p, uint32_t job, uint32_t config, uint32_t node)
+{
+	ACT(p, ct_world_start_pool(c->world, job, config, node, &e));
+}
+
+static int plan_preempt(struct ct_plan *p, uint32_t job)
+{
+	ACT(p, ct_world_preempt(c->world, job, &e));
+}
+
+static int plan_migrate(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n)
+{
+	ACT(p, ct_world_migrate(c->world, job, config, gpus, n, &e));
+}
+
+static int plan_reconfigure(struct ct_plan *p, uint32_t job, uint32_t config)
+{
+	ACT(p, ct_world_reconfigure(c->world, job, config, &e));
+}
+
+static int plan_reject(struct ct_plan *p, uint32_t job)
+{
+	ACT(p, ct_world_reject(c->world, job, CT_REASON_PLACEMENT, &e));
+}
+
+static int plan_wake(struct ct_plan *p, ct_time t)
+{
+	ACT(p, ct_world_wake(c->world, t, &e));
+}
+
+static int plan_reserve(struct ct_plan *p, uint32_t node, int how)
+{
+	enum ct_reserve r = how == 0 ? CT_RESERVE_NOT : how == 1 ? CT_RESERVE_FOR_GOOD : CT_RESERVE_FOR_NOW;
+
+	ACT(p, ct_world_reserve(c->world, node, r, &e));
+}
+
+static int plan_profile(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n)
+{
+	ACT(p, ct_world_profile(c->world, job, config, gpus, n, &e));
+}
+
+static void plan_note(struct ct_plan *p, uint32_t job, uint32_t why, uint32_t other, double a, double b)
+{
+	(void)p;
+	(void)job;
+	(void)why;
+	(void)other;
+	(void)a;
+	(void)b;
+}
+
+void ct_control_build_plan(struct ct_control *c)
+{
+	c->plan = (struct ct_plan){ .size = sizeof c->plan,
+				    .ctx = c,
+				    .start = plan_start,
+				    .start_pool = plan_start_pool,
+				    .preempt = plan_preempt,
+				    .migrate = plan_migrate,
+				    .reconfigure = plan_reconfigure,
+				    .reject = plan_reject,
+				    .wake = plan_wake,
+				    .reserve = plan_reserve,
+				    .profile = plan_profile,
+				    .note = plan_note };
+}
