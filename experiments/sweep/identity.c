@@ -121,7 +121,7 @@ static int put_file(struct hasher *h, const char *section, const char *name, con
 {
 	const char *digest = "";
 
-	if (path && *path)
+	if (path && *path && h->files)
 		CT_TRY(ct_file_digest(h->files, path, &digest, h->err));
 	put(h, section, name, digest);
 	return 0;
@@ -161,7 +161,8 @@ static int put_generator(struct hasher *h)
 
 	if (!g)
 		return 0;
-	CT_TRY(ct_jobs_generator_files(g, &o, &h->c->arena, h->err));
+	if (h->files)
+		CT_TRY(ct_jobs_generator_files(g, &o, &h->c->arena, h->err));
 	for (const struct ct_opt *k = s->opts; k->name; k++)
 		if (!(k->flags & CT_OPT_PATH))
 			put(h, s->name, k->name, ct_opt_text(k, h->c, &h->c->arena));

@@ -26,7 +26,8 @@ void ct_file_digests_fini(struct ct_file_digests *d);
 /* Of a file's bytes, or of a folder's plain files by name; "data:" names are looked up. CT_EIO. */
 int ct_file_digest(struct ct_file_digests *d, const char *path, const char **out, struct ct_err *err);
 
-/* `jobs`: digest of the workload as it was read; NULL where it is generated, since the
+/* `files` NULL: without the content of any file, for what only tells sweeps apart.
+ * `jobs`: digest of the workload as it was read; NULL where it is generated, since the
  * generator's keys and files say it all. */
 int ct_sweep_hash(struct ct_config *c, const char *jobs, struct ct_file_digests *files, char out[CT_SWEEP_HASH],
 		  struct ct_err *err);

@@ -335,7 +335,9 @@ static int runs_axis(struct parser *r)
 		char text[32];
 		int n = snprintf(text, sizeof text, "%lld", (long long)p->opt.initial_seed + (long long)i);
 
-		*y = (struct ct_yaml){ .type = CT_YAML_SCALAR, .at = at, .text = ct_arena_text(&p->arena, text, (size_t)n) };
+		*y = (struct ct_yaml){ .type = CT_YAML_SCALAR,
+				       .at = at,
+				       .text = ct_arena_text(&p->arena, text, (size_t)n) };
 		a->value[i] = y;
 	}
 	return 0;
@@ -397,8 +399,8 @@ static bool same_value(const struct ct_yaml *a, const struct ct_yaml *b)
 
 	if (strcmp(a->text, b->text) == 0)
 		return true;
-	return !ct_parse_f64(a->text, strlen(a->text), &x) && !ct_parse_f64(b->text, strlen(b->text), &y) &&
-	       !(x < y) && !(x > y);
+	return !ct_parse_f64(a->text, strlen(a->text), &x) && !ct_parse_f64(b->text, strlen(b->text), &y) && !(x < y) &&
+	       !(x > y);
 }
 
 static bool matches_one(const struct ct_yaml *value, const struct ct_yaml *wanted)
@@ -505,7 +507,10 @@ static int take_metrics(struct parser *r)
 		struct ct_nearest near;
 		const char *best;
 
-		if (m >= 0 && p->n_metrics < CT_METRIC_COUNT) {
+		if (m >= 0 && p->n_metrics == CT_SWEEP_METRICS)
+			return ct_err_add(r->err, CT_ECONFIG, &y->at, "'sweep.metrics' has more than %d",
+					  (int)CT_SWEEP_METRICS);
+		if (m >= 0) {
 			p->metric[p->n_metrics++] = m;
 			continue;
 		}

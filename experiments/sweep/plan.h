@@ -46,6 +46,7 @@ enum {
 	CT_SWEEP_AXES = 32,
 	CT_SWEEP_KEYS = 48, /* of all axes: a zipped axis has several */
 	CT_SWEEP_CELLS = 1000000,
+	CT_SWEEP_METRICS = 15, /* of the table */
 };
 #define CT_SWEEP_SEED_KEY "sim.seed"
 
@@ -66,7 +67,7 @@ struct ct_sweep_plan {
 	size_t seed_key;  /* which of them is sim.seed, SIZE_MAX: none */
 	uint32_t *number; /* of every cell that is not excluded: its place in the full product */
 	size_t n_cells;
-	int metric[CT_METRIC_COUNT]; /* enum ct_metric; of the table */
+	int metric[CT_SWEEP_METRICS]; /* enum ct_metric; of the table */
 	size_t n_metrics;
 	struct {
 		int64_t runs, initial_seed, memory_limit_mib;

@@ -220,22 +220,25 @@ static int listen(struct state *s, struct worker *w)
 	return 1;
 }
 
-/* The last thing it said, without the program's prefix of each line. */
+/* The last thing it said, without the program's prefix of each error. */
 static const char *last_words(const struct worker *w, struct ct_arena *arena)
 {
+	static const char prefix[] = "cotenant: error: ";
 	char text[MESSAGE + 1], *at = text;
 	off_t size = lseek(w->errors, 0, SEEK_END), from = size > MESSAGE ? size - MESSAGE : 0;
 	ssize_t n = pread(w->errors, text, MESSAGE, from);
-	char *error;
+	char *error, *next;
 
 	if (n <= 0)
 		return "";
 	text[n] = '\0';
 	while (n > 0 && text[n - 1] == '\n')
 		text[--n] = '\0';
-	error = strstr(text, "cotenant: error: ");
+	error = strstr(text, prefix);
 	if (error)
-		at = error + strlen("cotenant: error: ");
+		at = error + strlen(prefix);
+	for (error = at; (next = strstr(error, prefix)) != NULL; error = at)
+		memmove(next, next + strlen(prefix), strlen(next + strlen(prefix)) + 1);
 	return ct_arena_text(arena, at, strlen(at));
 }
 
@@ -258,8 +261,7 @@ static void explain(const struct state *s, const struct worker *w, int status, s
 	if (w->late)
 		row->status = text(arena, "time limit of %g s", ct_seconds(s->p->plan->opt.time_limit));
 	else if (strstr(row->message, "out of memory") && s->p->plan->opt.memory_limit_mib)
-		row->status =
-		    text(arena, "memory limit of %lld MiB", (long long)s->p->plan->opt.memory_limit_mib);
+		row->status = text(arena, "memory limit of %lld MiB", (long long)s->p->plan->opt.memory_limit_mib);
 	else if (WIFSIGNALED(status))
 		row->status = text(arena, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
