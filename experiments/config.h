@@ -54,6 +54,8 @@ struct ct_config_setting {
 	struct ct_loc at;
 };
 
+struct ct_yaml;
+
 struct ct_config {
 	struct ct_arena arena; /* owns all texts and lists below */
 	struct {
@@ -150,6 +152,11 @@ int ct_config_parse(struct ct_config *c, const char *name, const void *bytes, si
 		    struct ct_err *err);
 /* "key=value" of --set. CT_EUSAGE without '=', CT_ECONFIG for key or value. */
 int ct_config_assign(struct ct_config *c, const char *assignment, struct ct_err *err);
+/* From a tree that was parsed already (experiments/yaml.h), and one dotted key with the
+ * value and the place of a scalar of such a tree. The tree outlives the configuration. */
+int ct_config_take(struct ct_config *c, const struct ct_yaml *root, const char *folder, struct ct_err *err);
+int ct_config_set(struct ct_config *c, const char *key, const struct ct_yaml *y, const char *folder,
+		  struct ct_err *err);
 /* One key on behalf of a command-line option, "--trace jobs.csv" in messages. */
 int ct_config_option(struct ct_config *c, const char *option, const char *key, const char *text, struct ct_err *err);
 /* --cluster "32x8": nodes and GPUs per node; drops a list of node types. CT_EUSAGE. */
