@@ -207,6 +207,7 @@ int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 		.attain_floor = c->sim.attain_floor,
 		.series_us = c->sim.series,
 		.record_events = c->sim.events != 0,
+		.record_decisions = c->sim.decisions && c->output.file, /* nothing else keeps them */
 		.step = { .step_us = c->sim.step, .later_keeps_rate = c->sim.later_keeps_rate != 0 },
 		.preempt_loss_us = { c->sim.preempt_loss, c->sim.preempt_loss_multi },
 	};
