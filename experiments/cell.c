@@ -61,7 +61,6 @@ int ct_cell_run(struct ct_config *c, const struct ct_cell_request *q, struct ct_
 	double start = ct_process_cpu_s();
 	struct ct_control_spec spec = {
 		.policy = c->policy.policy,
-		.belief = out->setup.belief,
 		.policy_state = c->policy.state,
 		.period_us = c->sim.period,
 		.interrupt = q->interrupt,
@@ -73,6 +72,7 @@ int ct_cell_run(struct ct_config *c, const struct ct_cell_request *q, struct ct_
 	memset(out, 0, sizeof *out);
 	rc = prepare(c, q, &out->setup, err);
 	spec.world = out->setup.spec;
+	spec.belief = out->setup.belief;
 	if (!rc)
 		rc = ct_control_run(&spec, &out->world, &out->perf, err);
 	if (rc) {
