@@ -2,11 +2,13 @@
 /* config.h - the configuration of one run: defaults < YAML file < command line.
  *
  *	trace:        file format on_bad_row assign load shift_to_zero columns options
+ *	generate:     instead of trace.file: kind jobs days gpus load share ...
  *	cluster:      file, then nodes gpus_per_node gpu_type ... or a list node_types
  *	policy:       name and the options of that policy
  *	sim:          seed until warmup censor attain_floor residents ...
  *	contention:   pairs fallback
- *	calib:        dir file residual
+ *	calib:        dir file residual scaling gpu_span
+ *	iac:          predictor file seed profile_error pairs
  *	transitions:  file start switch migrate resume
  *	output:       file csv perf
  *
@@ -64,6 +66,13 @@ struct ct_config {
 		size_t n_options, cap_options;
 	} trace;
 	struct {
+		const char *kind, *constants;   /* kind NULL: the jobs are those of trace.file */
+		int64_t jobs, node_gpus, seed;  /* seed -1: sim.seed */
+		double days, gpus, load, share; /* 0: what the generator says; gpus: of the cluster */
+		double spread, tilt;
+		int failed;
+	} generate;
+	struct {
 		const char *file;
 		int64_t nodes, gpus_per_node, gpu_mem_mib, mem_mib;
 		const char *gpu_type, *partition;
@@ -98,7 +107,14 @@ struct ct_config {
 	struct {
 		const char *dir, *file;
 		int residual;
+		double scaling, gpu_span;
 	} calib;
+	struct {
+		const char *file;
+		int predictor; /* enum ct_belief_predictor */
+		int64_t seed;
+		double profile_error, pairs;
+	} iac;
 	struct {
 		const char *file;
 		ct_time cost[4]; /* enum ct_transition_kind, of any job */
