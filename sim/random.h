@@ -30,3 +30,24 @@ enum ct_random_purpose {
 	CT_RANDOM_ASSIGN = 19,   /* the workload of a job that names none */
 	CT_RANDOM_FAILURE = 20,  /* one outage of a node or GPU */
 	CT_RANDOM_BELIEF = 21,   /* what a profiler measures of a configuration */
+};
+
+struct ct_philox {
+	uint32_t key[2], counter[4], block[4], left;
+};
+
+struct ct_stream {
+	gsl_rng rng; /* pass &s->rng to any gsl_ran_* function */
+	struct ct_philox state;
+};
+
+/* The stream must not be copied after initialisation (rng points into it). */
+void ct_stream_init(struct ct_stream *s, uint64_t seed, enum ct_random_purpose purpose, uint64_t entity);
+
+/* One block of the bare generator, for the published known answers. */
+void ct_philox_block(const uint32_t key[2], const uint32_t counter[4], uint32_t out[4]);
+
+/* The type, for gsl_rng_alloc(); gsl_rng_set() keys it by the seed alone. */
+extern const gsl_rng_type *const ct_rng_philox;
+
+#endif
