@@ -5,6 +5,7 @@
 #include "experiments/command.h"
 #include "experiments/data_path.h"
 #include "experiments/version.h"
+#include "scheduler/control.h"
 #include "traces/assign.h"
 
 #include <inttypes.h>
@@ -406,6 +407,31 @@ static void describe_belief(const struct ct_setup *s, struct ct_result *r)
 	ct_result_add(r, CT_RESULT_MANIFEST, "predictions_computed", ct_result_text(r, "%" PRIu64, i.computed), 1);
 }
 
+static void describe_reasons(const struct ct_policy *p, struct ct_result *r)
+{
+	const struct ct_why *why = ct_control_whys(p);
+	size_t n = 0;
+	const char **name, **text;
+	int *waits;
+
+	if (!r->decisions.n_columns)
+		return;
+	while (why && why[n].name)
+		n++;
+	name = ct_calloc(n, sizeof *name);
+	text = ct_calloc(n, sizeof *text);
+	waits = ct_calloc(n, sizeof *waits);
+	for (size_t i = 0; i < n; i++) {
+		name[i] = why[i].name;
+		text[i] = why[i].text;
+		waits[i] = why[i].waits;
+	}
+	ct_result_add_reasons(r, name, text, waits, n);
+	free(name);
+	free(text);
+	free(waits);
+}
+
 void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_result *r)
 {
 	const char *pairs = s->pairs ? ct_pair_table_digest(s->pairs) : "";
@@ -416,6 +442,7 @@ void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_
 					     s->transitions_digest, calib);
 
 	describe_build(r);
+	describe_reasons(c->policy.policy, r);
 	ct_result_add(r, CT_RESULT_MANIFEST, "policy", ct_result_text(r, "%s", c->policy.policy->name), 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "cluster", ct_result_text(r, "%s", ct_setup_cluster_text(c, &c->arena)),
 		      0);

@@ -23,6 +23,8 @@ static bool is_met(const struct ct_world *w, double work, ct_time us)
 
 static void add_windows(const struct ct_world *w, struct ct_attain *a, ct_time dt, double rate)
 {
+	uint32_t whole;
+
 	if (a->into + dt < window) {
 		a->into += dt;
 		a->work += (double)dt * rate;
@@ -34,10 +36,11 @@ static void add_windows(const struct ct_world *w, struct ct_attain *a, ct_time d
 		a->windows++;
 		dt -= window - a->into;
 	}
-	a->windows += (uint32_t)(dt / window);
+	whole = (uint32_t)(dt / window);
+	a->windows += whole;
 	if (is_met(w, (double)window * rate, window))
-		a->met += (uint32_t)(dt / window);
-	a->into = dt % window;
+		a->met += whole;
+	a->into = dt - whole * window;
 	a->work = (double)a->into * rate;
 }
 
@@ -61,11 +64,13 @@ void ct_attain_settle(const struct ct_world *w, struct ct_live *l, ct_time t)
 void ct_attain_rate(struct ct_live *l, double throughput, double gpus, double speed, const struct ct_beside *b)
 {
 	struct ct_attain *a = &l->attain;
-	double alone = throughput * gpus * speed, foreseen = 1 / b->predicted;
+	double alone, foreseen;
 
 	a->plain = !b->others && !(throughput < 1) && !(gpus < 1);
 	if (a->plain)
 		return;
+	alone = throughput * gpus * speed;
+	foreseen = 1 / b->predicted;
 	a->now.config = throughput < 1 ? 1 - throughput : 0;
 	a->now.gpus = throughput * (1 - gpus);
 	a->now.slowdown = alone * (1 - b->factor);
