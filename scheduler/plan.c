@@ -120,5 +120,6 @@ void ct_control_build_plan(struct ct_control *c)
 				    .wake = plan_wake,
 				    .reserve = plan_reserve,
 				    .profile = plan_profile,
-				    .note = plan_note };
+				    .note = plan_note,
+				    .keeps_notes = c->spec->world.record_decisions };
 }

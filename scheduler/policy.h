@@ -323,6 +323,7 @@ struct ct_plan {
 	 * The same reason as the job's last since it got or lost GPUs, with the same other job,
 	 * is recorded once. Costs nothing when the run keeps no decisions. */
 	void (*note)(struct ct_plan *p, uint32_t job, uint32_t why, uint32_t other, double a, double b);
+	int keeps_notes; /* 0: note() does nothing; spare yourself the numbers */
 };
 
 /* Start a job in its default configuration where place() found room. */
