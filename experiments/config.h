@@ -99,7 +99,7 @@ struct ct_config {
 		int64_t seed, residents, gpu_reserve_mib;
 		ct_time warmup, until, series; /* until, series: 0 = none, automatic */
 		ct_time period, step, preempt_loss, preempt_loss_multi;
-		int censor, events, later_keeps_rate;
+		int censor, events, decisions, later_keeps_rate;
 		int compat; /* enum ct_compat */
 		double attain_floor;
 	} sim;

@@ -117,7 +117,7 @@ static const struct ct_opt sim_opts[] = {
 	{ "censor", CT_OPT_BOOL, AT(sim.censor), "false", 0, 0, NULL, NULL,
 	  "stop at sim.until instead of following the window's jobs to their end", 0 },
 	{ "attain_floor", CT_OPT_DOUBLE, AT(sim.attain_floor), "0.6", 0, 1, NULL, "frac",
-	  "a job attains when solo duration / time since start reaches this", 0 },
+	  "target rate: a job attains when solo duration / time since start reaches this", 0 },
 	{ "residents", CT_OPT_INT, AT(sim.residents), "2", 1, 64, NULL, "jobs", "jobs that may share one GPU", 0 },
 	{ "gpu_reserve_mib", CT_OPT_INT, AT(sim.gpu_reserve_mib), "0", 0, MAX_MIB, NULL, "MiB",
 	  "memory of a shared GPU that no job may use", 0 },
@@ -136,6 +136,9 @@ static const struct ct_opt sim_opts[] = {
 	{ "compat", CT_OPT_ENUM, AT(sim.compat), "none", 0, 0, CT_COMPAT_CHOICES, NULL,
 	  "defaults that repeat another simulator (scheduler/lucid/README.md)", 0 },
 	{ "events", CT_OPT_BOOL, AT(sim.events), "false", 0, 0, NULL, NULL, "record every event", 0 },
+	{ "decisions", CT_OPT_BOOL, AT(sim.decisions), "true", 0, 0, NULL, NULL,
+	  "keep in a result file why jobs waited and what slowed them, for `cotenant explain`",
+	  WHERE /* not in the digest */ },
 	{ 0 },
 };
 static const struct ct_opt contention_opts[] = {

@@ -6,6 +6,7 @@
 #include "experiments/data_path.h"
 #include "experiments/outages.h"
 #include "experiments/version.h"
+#include "scheduler/control.h"
 #include "traces/assign.h"
 #include "traces/transform.h"
 
@@ -346,6 +347,7 @@ int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 		.attain_floor = c->sim.attain_floor,
 		.series_us = c->sim.series,
 		.record_events = c->sim.events != 0,
+		.record_decisions = c->sim.decisions && c->output.file, /* nothing else keeps them */
 		.step = { .step_us = c->sim.step, .later_keeps_rate = c->sim.later_keeps_rate != 0 },
 		.preempt_loss_us = { c->sim.preempt_loss, c->sim.preempt_loss_multi },
 		.failures = failures,
@@ -493,6 +495,31 @@ static void describe_belief(const struct ct_setup *s, struct ct_result *r)
 	ct_result_add(r, CT_RESULT_MANIFEST, "predictions_computed", ct_result_text(r, "%" PRIu64, i.computed), 1);
 }
 
+static void describe_reasons(const struct ct_policy *p, struct ct_result *r)
+{
+	const struct ct_why *why = ct_control_whys(p);
+	size_t n = 0;
+	const char **name, **text;
+	int *waits;
+
+	if (!r->decisions.n_columns)
+		return;
+	while (why && why[n].name)
+		n++;
+	name = ct_calloc(n, sizeof *name);
+	text = ct_calloc(n, sizeof *text);
+	waits = ct_calloc(n, sizeof *waits);
+	for (size_t i = 0; i < n; i++) {
+		name[i] = why[i].name;
+		text[i] = why[i].text;
+		waits[i] = why[i].waits;
+	}
+	ct_result_add_reasons(r, name, text, waits, n);
+	free(name);
+	free(text);
+	free(waits);
+}
+
 void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_result *r)
 {
 	const char *pairs = s->pairs ? ct_pair_table_digest(s->pairs) : "";
@@ -504,6 +531,7 @@ void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_
 					     s->transitions_digest, calib, outages);
 
 	describe_build(r);
+	describe_reasons(c->policy.policy, r);
 	ct_result_add(r, CT_RESULT_MANIFEST, "policy", ct_result_text(r, "%s", c->policy.policy->name), 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "cluster", ct_result_text(r, "%s", ct_setup_cluster_text(c, &c->arena)),
 		      0);

@@ -526,6 +526,9 @@ static void put_all(struct writer *w, const struct ct_result *r)
 	put_frame(w, "jobs", &r->jobs);
 	put_frame(w, "series", &r->series);
 	put_frame(w, "events", &r->events);
+	put_frame(w, "decisions", &r->decisions);
+	put_frame(w, "reasons", &r->reasons);
+	put_frame(w, "stretches", &r->stretches);
 	put_perf(w, r);
 	put_int_attribute(w, w->file, "complete", 1);
 }
