@@ -169,6 +169,7 @@ static int simulate(const struct ct_program *p, const struct request *q, struct 
 	const struct ct_control_spec spec = {
 		.world = s->spec,
 		.policy = c->policy.policy,
+		.belief = s->belief,
 		.policy_state = c->policy.state,
 		.period_us = c->sim.period,
 		.interrupt = p->interrupted,

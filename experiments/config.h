@@ -6,7 +6,8 @@
  *	policy:       name and the options of that policy
  *	sim:          seed until warmup censor attain_floor residents ...
  *	contention:   pairs fallback
- *	calib:        dir file residual
+ *	calib:        dir file residual scaling gpu_span
+ *	iac:          predictor file seed profile_error pairs
  *	transitions:  file start switch migrate resume
  *	output:       file csv perf
  *
@@ -98,7 +99,14 @@ struct ct_config {
 	struct {
 		const char *dir, *file;
 		int residual;
+		double scaling, gpu_span;
 	} calib;
+	struct {
+		const char *file;
+		int predictor; /* enum ct_belief_predictor */
+		int64_t seed;
+		double profile_error, pairs;
+	} iac;
 	struct {
 		const char *file;
 		ct_time cost[4]; /* enum ct_transition_kind, of any job */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/config_table.h"
 
+#include "calib/belief.h"
 #include "experiments/compat.h"
 #include "experiments/config.h"
 #include "experiments/option.h"
@@ -121,6 +122,27 @@ static const struct ct_opt calib_opts[] = {
 	  "the same from a file of `cotenant calib fit`; calib=FILE is short for it", PATH },
 	{ "residual", CT_OPT_BOOL, AT(calib.residual), "true", 0, 0, NULL, NULL,
 	  "multiply each pair's slow-down by its frozen random residual", WHERE /* in the calibration's digest */ },
+	{ "scaling", CT_OPT_DOUBLE, AT(calib.scaling), ".9", .5, 1, NULL, NULL,
+	  "training on k of n GPUs keeps (k/n)^scaling of its speed; assumed, to be swept", WHERE /* likewise */ },
+	{ "gpu_span", CT_OPT_DOUBLE, AT(calib.gpu_span), "4", 1, 1024, NULL, "x",
+	  "training runs on as few as num_gpus / this GPUs under a policy that makes use of it; 4 is the median of "
+	  "PAI's users, 1 = never",
+	  WHERE /* in the jobs' min_gpus */ },
+	{ 0 },
+};
+/* 24 to 25 % of the pairs were measured for the paper; a file has what its owner measured. */
+static const struct ct_opt iac_opts[] = {
+	{ "predictor", CT_OPT_ENUM, AT(iac.predictor), "dnn", 0, 0, CT_BELIEF_CHOICES, NULL,
+	  "how a policy predicts slow-downs; oracle is the truth itself, none believes in no slow-down",
+	  WHERE /* in the belief's digest, with all of this section */ },
+	{ "file", CT_OPT_TEXT, AT(iac.file), "", 0, 0, NULL, NULL,
+	  "predictor of `cotenant calib train`; none = train at the first question", PATH },
+	{ "seed", CT_OPT_INT, AT(iac.seed), "1", 0, ANY_MAX, NULL, NULL, "of the training and of what it measures",
+	  WHERE },
+	{ "profile_error", CT_OPT_DOUBLE, AT(iac.profile_error), ".03", 0, .5, NULL, NULL,
+	  "log sd of the counters and throughput that a profiler sees, once a configuration", WHERE },
+	{ "pairs", CT_OPT_DOUBLE, AT(iac.pairs), "1", 0.01, 1, NULL, "frac",
+	  "share of a calibration file's measured pairs that the predictor learns from", WHERE },
 	{ 0 },
 };
 #define COST(kind) AT(transitions.cost) + (kind) * sizeof(ct_time)
@@ -153,6 +175,7 @@ const struct ct_config_section ct_config_sections[CT_CONFIG_SECTIONS] = {
 	{ "sim", sim_opts, "what is simulated and measured" },
 	{ "contention", contention_opts, "what sharing a GPU costs" },
 	{ "calib", calib_opts, "what is known of the jobs' models on this GPU" },
+	{ "iac", iac_opts, "what a scheduler believes of jobs that share a GPU" },
 	{ "transitions", transitions_opts, "what starting, switching, moving and resuming cost" },
 	{ "output", output_opts, "what is written" },
 };

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 double ct_setup_gpus(const struct ct_config *c)
@@ -123,6 +124,7 @@ static int load_calibration(struct ct_setup *s, const struct ct_config *c, struc
 		.seed = (uint64_t)c->sim.seed,
 		.residual = c->calib.residual,
 		.gpu_mem_mib = largest_gpu(c),
+		.scaling = c->calib.scaling,
 		.beside = s->contention,
 	};
 
@@ -136,6 +138,58 @@ static int load_calibration(struct ct_setup *s, const struct ct_config *c, struc
 		CT_TRY(ct_data_path(c->calib.file, &s->arena, &o.file, err));
 	CT_TRY(ct_truth_new(&o, s->work, &s->truth, err));
 	s->contention = ct_truth_contention(s->truth);
+	return 0;
+}
+
+/* Training that the trace gives no range runs on fewer GPUs too. */
+static int widen(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	uint32_t *fewest;
+	struct ct_workload *elastic;
+	uint64_t n = 0;
+	int rc;
+
+	if (!s->truth || !(c->calib.gpu_span > 1) || !c->policy.policy ||
+	    !(c->policy.policy->flags & CT_POLICY_ELASTIC))
+		return 0;
+	fewest = ct_calloc(s->work->n + 1, sizeof *fewest);
+	for (size_t i = 0; i < s->work->n; i++) {
+		const struct ct_job *j = &s->work->jobs[i];
+		const struct ct_family *f = ct_truth_families(s->truth)[i];
+		uint32_t k = (uint32_t)ceil(j->num_gpus / c->calib.gpu_span);
+
+		if (!f || f->train != 1 || j->min_gpus < j->num_gpus || k >= j->num_gpus)
+			continue;
+		fewest[i] = k;
+		n++;
+	}
+	rc = ct_workload_elastic(s->work, fewest, &elastic, err);
+	free(fewest);
+	CT_TRY(rc);
+	ct_workload_count(elastic, "widened_gpus", "training job that may run on fewer GPUs, by calib.gpu_span", n, 0);
+	ct_workload_free(s->work);
+	s->work = elastic;
+	return 0;
+}
+
+static int load_belief(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	struct ct_belief_options o = {
+		.predictor = (enum ct_belief_predictor)c->iac.predictor,
+		.seed = (uint64_t)c->iac.seed,
+		.run_seed = (uint64_t)c->sim.seed,
+		.profile_error = c->iac.profile_error,
+		.pairs = c->iac.pairs,
+	};
+
+	if (!s->truth && c->iac.file)
+		return ct_err_add(err, CT_ECONFIG, NULL, "'iac.file' wants a calibration too: calib.dir");
+	if (!s->truth)
+		return 0;
+	if (c->iac.file)
+		CT_TRY(ct_data_path(c->iac.file, &s->arena, &o.file, err));
+	CT_TRY(ct_believer_new(&o, s->truth, &s->believer, err));
+	s->belief = ct_believer_belief(s->believer);
 	return 0;
 }
 
@@ -190,6 +244,8 @@ int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 {
 	CT_TRY(load_pairs(s, c, err));
 	CT_TRY(load_calibration(s, c, err));
+	CT_TRY(widen(s, c, err));
+	CT_TRY(load_belief(s, c, err));
 	CT_TRY(load_transitions(s, c, err));
 	digest_transitions(s);
 	s->spec = (struct ct_world_spec){
@@ -217,7 +273,8 @@ int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 
 void ct_setup_fini(struct ct_setup *s)
 {
-	ct_truth_free(s->truth); /* refers to the workload */
+	ct_believer_free(s->believer); /* refers to the truth */
+	ct_truth_free(s->truth);
 	ct_pair_table_free(s->pairs);
 	ct_workload_free(s->work);
 	ct_figures_fini(&s->figures);
@@ -338,10 +395,25 @@ static void describe_calibration(const struct ct_setup *s, struct ct_result *r)
 						 i.jobs_unmet));
 }
 
+static void describe_belief(const struct ct_setup *s, struct ct_result *r)
+{
+	struct ct_belief_info i;
+
+	if (!s->believer)
+		return;
+	i = ct_believer_info(s->believer);
+	ct_result_add(r, CT_RESULT_MANIFEST, "predictor", ct_result_text(r, "%s", i.predictor), 0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "belief_digest", ct_result_text(r, "%s", i.digest), 0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "predictions_asked", ct_result_text(r, "%" PRIu64, i.asked), 1);
+	ct_result_add(r, CT_RESULT_MANIFEST, "predictions_computed", ct_result_text(r, "%" PRIu64, i.computed), 1);
+}
+
 void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_result *r)
 {
 	const char *pairs = s->pairs ? ct_pair_table_digest(s->pairs) : "";
-	const char *calib = s->truth ? ct_result_text(r, "calibration %s\n", ct_truth_info(s->truth).digest) : "";
+	const char *calib = s->truth ? ct_result_text(r, "calibration %s\nbelief %s\n", ct_truth_info(s->truth).digest,
+						      ct_believer_info(s->believer).digest)
+				     : "";
 	const char *digests = ct_result_text(r, "trace %s\npairs %s\ntransitions %s\n%s", s->work->digest, pairs,
 					     s->transitions_digest, calib);
 
@@ -355,6 +427,7 @@ void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_
 	if (s->pairs)
 		ct_result_add(r, CT_RESULT_MANIFEST, "pairs_digest", ct_result_text(r, "%s", pairs), 0);
 	describe_calibration(s, r);
+	describe_belief(s, r);
 	ct_result_add(r, CT_RESULT_MANIFEST, "seed", ct_result_text(r, "%" PRId64, c->sim.seed), 1);
 	describe_import(s, r);
 	r->config_yaml = ct_result_text(r, "%s", ct_config_yaml(c));

@@ -342,7 +342,9 @@ static inline enum ct_start_result ct_start_anywhere(const struct ct_view *v, st
 
 /* ---- the policy */
 enum ct_policy_flags {
-	CT_POLICY_ORACLE = 1, /* may ask for true run times */
+	CT_POLICY_ORACLE = 1,  /* may ask for true run times */
+	CT_POLICY_ELASTIC = 2, /* makes use of fewer GPUs than a job asks for: only then does calib.gpu_span
+				  lower min_gpus; to other policies requests are rigid unless the trace says so */
 };
 
 struct ct_policy {
