@@ -9,6 +9,7 @@
 #include "sim/csv.h"
 #include "sim/nearest.h"
 #include "sim/shown.h"
+#include "traces/generate.h"
 #include "traces/machines.h"
 
 #include <math.h>
@@ -695,12 +696,38 @@ static void check_format(struct ct_config *c, struct ct_err *err)
 		   ct_shown(shown, c->trace.format, strlen(c->trace.format)), hint(c, ct_nearest_word(&near)));
 }
 
+static void check_generator(struct ct_config *c, struct ct_err *err)
+{
+	const struct ct_generator *g = ct_generator_find(c->generate.kind);
+	struct ct_nearest near;
+	char shown[CT_SHOWN];
+
+	if (g)
+		return;
+	ct_nearest_init(&near, c->generate.kind);
+	for (size_t i = 0; (g = ct_generator_at(i)); i++)
+		ct_nearest_offer(&near, g->name);
+	ct_err_add(err, CT_ECONFIG, NULL, "unknown generate.kind '%s'%s",
+		   ct_shown(shown, c->generate.kind, strlen(c->generate.kind)), hint(c, ct_nearest_word(&near)));
+}
+
+static void check_jobs(struct ct_config *c, bool needed, struct ct_err *err)
+{
+	if (needed && !c->trace.file && !c->generate.kind)
+		ct_err_add(err, CT_ECONFIG, NULL, "no jobs: give trace.file, --trace FILE, or generate.kind");
+	if (c->trace.file && c->generate.kind)
+		ct_err_add(err, CT_ECONFIG, NULL,
+			   "'trace.file' and 'generate.kind' exclude each other; an empty value takes one back, "
+			   "as in --set generate.kind=");
+	if (c->generate.kind)
+		check_generator(c, err);
+}
+
 int ct_config_finish(struct ct_config *c, unsigned need, struct ct_err *err)
 {
 	unsigned before = err->count;
 
-	if ((need & CT_CONFIG_TRACE) && !c->trace.file)
-		ct_err_add(err, CT_ECONFIG, NULL, "no jobs: give trace.file or --trace FILE");
+	check_jobs(c, need & CT_CONFIG_TRACE, err);
 	check_format(c, err);
 	finish_cluster(c, need & CT_CONFIG_CLUSTER, err);
 	if (c->policy.name)

@@ -2,6 +2,7 @@
 /* config.h - the configuration of one run: defaults < YAML file < command line.
  *
  *	trace:        file format on_bad_row assign load shift_to_zero columns options
+ *	generate:     instead of trace.file: kind jobs days gpus load share ...
  *	cluster:      file, then nodes gpus_per_node gpu_type ... or a list node_types
  *	policy:       name and the options of that policy
  *	sim:          seed until warmup censor attain_floor residents ...
@@ -64,6 +65,13 @@ struct ct_config {
 		struct ct_trace_option *options; /* trace.options.NAME, checked by the reader */
 		size_t n_options, cap_options;
 	} trace;
+	struct {
+		const char *kind, *constants;   /* kind NULL: the jobs are those of trace.file */
+		int64_t jobs, node_gpus, seed;  /* seed -1: sim.seed */
+		double days, gpus, load, share; /* 0: what the generator says; gpus: of the cluster */
+		double spread, tilt;
+		int failed;
+	} generate;
 	struct {
 		const char *file;
 		int64_t nodes, gpus_per_node, gpu_mem_mib, mem_mib;

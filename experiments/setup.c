@@ -23,6 +23,14 @@ double ct_setup_gpus(const struct ct_config *c)
 
 /* ---- the trace */
 
+static void replace_jobs(struct ct_setup *s, struct ct_workload *by)
+{
+	if (!s->work_is_pooled)
+		ct_workload_free(s->work);
+	s->work_is_pooled = 0;
+	s->work = by;
+}
+
 static int stretch(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
 {
 	struct ct_workload *stretched;
@@ -34,8 +42,7 @@ static int stretch(struct ct_setup *s, const struct ct_config *c, struct ct_err 
 				  "'trace.load' cannot stretch this trace: it needs a cluster and jobs submitted at "
 				  "different times");
 	CT_TRY(ct_workload_stretch(s->work, s->load_read / c->trace.load, &stretched, err));
-	ct_workload_free(s->work);
-	s->work = stretched;
+	replace_jobs(s, stretched);
 	return 0;
 }
 
@@ -48,31 +55,20 @@ static int assign(struct ct_setup *s, const struct ct_config *c, struct ct_err *
 		return 0;
 	CT_TRY(ct_data_path(c->trace.assign, &s->arena, &path, err));
 	CT_TRY(ct_trace_assign(s->work, path, (uint64_t)c->sim.seed, &named, err));
-	ct_workload_free(s->work);
-	s->work = named;
+	replace_jobs(s, named);
 	return 0;
 }
 
 int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(void *ctx, uint64_t done, uint64_t total),
 		   void *ctx, struct ct_err *err)
 {
-	const struct ct_trace_options o = {
-		.format = c->trace.format,
-		.on_bad_row = (enum ct_bad_row)c->trace.on_bad_row,
-		.columns = c->trace.columns,
-		.n_columns = c->trace.n_columns,
-		.options = c->trace.options,
-		.n_options = c->trace.n_options,
-		.shift_to_zero = c->trace.shift_to_zero,
-		.figures = s->want_figures ? &s->figures : NULL,
-		.progress = progress,
-		.progress_ctx = ctx,
-	};
 	double gpus = ct_setup_gpus(c), start = ct_wall_s();
-	const char *path;
 
-	CT_TRY(ct_data_path(c->trace.file, &s->arena, &path, err));
-	CT_TRY(ct_trace_read(path, &o, &s->work, err));
+	if (s->pool)
+		CT_TRY(ct_jobs_pool_get(s->pool, c, progress, ctx, &s->work, err));
+	else
+		CT_TRY(ct_jobs_read(c, s->want_figures ? &s->figures : NULL, progress, ctx, &s->work, err));
+	s->work_is_pooled = s->pool != NULL;
 	s->load_read = gpus > 0 ? ct_workload_offered_load(s->work, gpus) : (double)NAN;
 	CT_TRY(assign(s, c, err));
 	CT_TRY(stretch(s, c, err));
@@ -276,7 +272,8 @@ void ct_setup_fini(struct ct_setup *s)
 	ct_believer_free(s->believer); /* refers to the truth */
 	ct_truth_free(s->truth);
 	ct_pair_table_free(s->pairs);
-	ct_workload_free(s->work);
+	if (!s->work_is_pooled)
+		ct_workload_free(s->work);
 	ct_figures_fini(&s->figures);
 	ct_arena_fini(&s->arena);
 	memset(s, 0, sizeof *s);

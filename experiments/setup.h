@@ -13,6 +13,7 @@
 #include "calib/pair_table.h"
 #include "calib/truth.h"
 #include "experiments/config.h"
+#include "experiments/jobs.h"
 #include "sim/digest.h"
 #include "sim/result.h"
 #include "sim/workload.h"
@@ -20,7 +21,9 @@
 #include "traces/figures.h"
 
 struct ct_setup {
+	struct ct_jobs_pool *pool;   /* set it before reading: take the jobs from there; NULL: read them */
 	struct ct_workload *work;    /* as the run sees it: stretched, when asked */
+	int work_is_pooled;          /* it belongs to the pool */
 	double load_read;            /* offered load before stretching; NaN without a cluster */
 	struct ct_pair_table *pairs; /* NULL: sharing costs nothing */
 	struct ct_truth *truth;      /* NULL: no calibration */

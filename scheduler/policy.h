@@ -118,12 +118,17 @@ struct ct_view_node {
 	uint32_t partition, gpu_type, group; /* group: index in view->groups */
 	uint32_t first_gpu, n_gpus;
 	uint32_t up;
-	uint32_t idle_gpus;      /* without any resident */
+	uint32_t idle_gpus;      /* that work, without any resident */
 	uint32_t free_cpu_milli; /* UINT32_MAX = unlimited */
 	uint32_t free_mem_mib;
-	uint64_t free_milli; /* share left of all its GPUs */
+	uint64_t free_milli; /* share left of all its GPUs that work */
 	uint32_t reserved;   /* not 0: taken out of its partition by plan->reserve */
+	uint32_t down_gpus;  /* of its GPUs that have failed */
 };
+
+/* A GPU that has failed counts as full: CT_VIEW_GPU_DOWN residents, none of them a job,
+ * and all of its share in use. */
+#define CT_VIEW_GPU_DOWN 65535u
 
 struct ct_view_gpu {
 	uint32_t node;
@@ -135,7 +140,7 @@ struct ct_view_gpu {
 /* All nodes of one partition with one GPU type. */
 struct ct_view_group {
 	uint32_t partition, gpu_type;
-	uint32_t n_nodes, n_gpus; /* that are up */
+	uint32_t n_nodes, n_gpus; /* that are up and work */
 	uint32_t idle_gpus;
 	uint32_t max_idle;      /* idle GPUs of its emptiest node */
 	uint32_t max_node_gpus; /* GPUs of its largest node */
@@ -358,7 +363,7 @@ struct ct_policy {
 	void (*on_submit)(void *state, const struct ct_view *v, uint32_t job); /* optional: queued */
 	void (*on_finish)(void *state, const struct ct_view *v, uint32_t job); /* optional: ended in any way */
 	void (*on_change)(void *state, const struct ct_view *v,
-			  uint32_t job); /* optional: preempted by a failure; CT_NO_JOB: a node */
+			  uint32_t job); /* optional: preempted by a failure; CT_NO_JOB: a node or GPU */
 	int (*schedule)(void *state, const struct ct_view *v, struct ct_plan *p); /* required */
 	void (*fini)(void *state);                                                /* optional */
 	const struct ct_why *whys; /* reasons for plan->note(), ends with name = NULL; may be NULL */

@@ -47,6 +47,7 @@ static void mirror_node(struct ct_control *c, uint32_t node)
 	v->free_mem_mib = free_of(n->mem_mib, n->used_mem_mib);
 	v->free_milli = n->free_milli;
 	v->reserved = n->reserved;
+	v->down_gpus = n->down_gpus;
 }
 
 static void mirror_slots(struct ct_control *c, const struct ct_slot *slots, uint32_t n)
@@ -326,6 +327,13 @@ void ct_control_observe(void *ctx, const struct ct_happening *h, const struct ct
 	case CT_DID_NODE_UP:
 		mirror_node(c, job);
 		mirror_group(c, c->nodes[job].group);
+		notify(c, c->policy->on_change, CT_NO_JOB);
+		break;
+	case CT_DID_GPU_DOWN:
+	case CT_DID_GPU_UP:
+		mirror_gpu(c, job);
+		mirror_node(c, c->gpus[job].node);
+		mirror_group(c, c->nodes[c->gpus[job].node].group);
 		notify(c, c->policy->on_change, CT_NO_JOB);
 		break;
 	case CT_DID_RESERVE:

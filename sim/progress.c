@@ -101,6 +101,22 @@ static void credit(struct ct_world *w, uint32_t job, double done_us)
 		w->work_gpu_s += s * (double)ct_job_milli(j) / 1000;
 }
 
+/* The last checkpoint of a job in (settled, t], while its rate was the same. */
+static void checkpoint(struct ct_world *w, uint32_t job, ct_time t)
+{
+	struct ct_live *l = ct_live(w, job);
+	ct_time every = w->spec.failures.checkpoint_us, run = l->unsaved_us + (t - l->settled);
+	double left;
+
+	if (l->profiling)
+		return;
+	l->unsaved_us = run % every;
+	if (run < every)
+		return;
+	left = l->remaining_us - (double)(t - l->unsaved_us - l->settled) * l->rate;
+	l->saved_remaining_us = left > 0 ? left : 0;
+}
+
 static void settle_at(struct ct_world *w, uint32_t job, ct_time t)
 {
 	struct ct_live *l = ct_live(w, job);
@@ -108,6 +124,8 @@ static void settle_at(struct ct_world *w, uint32_t job, ct_time t)
 	if (l->rate > 0 && t > l->settled) {
 		double done = (double)(t - l->settled) * l->rate;
 
+		if (w->spec.failures.checkpoint_us)
+			checkpoint(w, job, t);
 		credit(w, job, done < l->remaining_us ? done : l->remaining_us);
 	}
 	l->settled = t;

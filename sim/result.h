@@ -45,11 +45,13 @@
  *	state reason measured attained queue_s profile_s start_s run_s pause_s switch_s
  *	gpu_s work_s lost_s slowdown starts preemptions migrations switches num_gpus
  *	min_gpus max_gpus gpu_milli gpu_mem_mib cpu_milli mem_mib priority duration_s deadline_s
- *	partition gpu_type user group model trace_state
+ *	partition gpu_type user group model trace_state class
  * where queue_s is the time in the queue over all visits (the "wait" of the
  * summary), measured = 1 for finished jobs of the measurement window, attained = 1
- * for finished jobs with solo duration / (finish - first start) >= the floor. Then
- * the trace's unknown columns by their own names, "trace_" before a name in use. */
+ * for finished jobs with solo duration / (finish - first start) >= the floor, and
+ * class = train or infer as the job's family says, without one as the trace's own
+ * column "kind" does, else unknown. Then the trace's unknown columns by their own
+ * names, "trace_" before a name in use. */
 #ifndef CT_SIM_RESULT_H
 #define CT_SIM_RESULT_H
 

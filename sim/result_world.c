@@ -59,7 +59,8 @@
 	X(user, "", CODE)                         \
 	X(group, "", CODE)                        \
 	X(model, "", CODE)                        \
-	X(trace_state, "", CODE)
+	X(trace_state, "", CODE)                  \
+	X(class, "", CODE)
 
 enum job_column {
 #define ID(name, unit, type) C_##name,
@@ -109,11 +110,18 @@ struct tally {
 	double *jct_us; /* of each measured job */
 };
 
+/* Values of the column class. */
+enum job_class { JOB_UNKNOWN, JOB_TRAIN, JOB_INFER, JOB_CLASSES };
+static const char *const class_name[JOB_CLASSES] = { "unknown", "train", "infer" };
+
 struct maker {
 	struct ct_arena *arena;
 	const struct ct_workload *work;
 	const struct ct_outcome *outcomes;
 	const uint32_t *places;
+	const struct ct_family *const *families; /* may be NULL */
+	const uint32_t *kind;                    /* the trace's own column of that name; may be NULL */
+	uint32_t kind_number[JOB_CLASSES];       /* "train" and "infer" in it */
 	size_t rows;
 	struct tally t;
 	union cell (*block)[BLOCK]; /* [N_COLUMNS] */
@@ -193,8 +201,31 @@ static void put_outcome(union cell (*b)[BLOCK], size_t i, const struct ct_outcom
 	b[C_switches][i].i64 = o->n_switches;
 }
 
+/* Whoever made the trace may know better than a calibration that does not know the job. */
+static enum job_class class_of(const struct maker *m, size_t job)
+{
+	const struct ct_family *f = m->families ? m->families[job] : NULL;
+
+	if (f && f->train >= 0)
+		return f->train ? JOB_TRAIN : JOB_INFER;
+	for (int k = JOB_TRAIN; m->kind && k < JOB_CLASSES; k++)
+		if (m->kind[job] == m->kind_number[k])
+			return (enum job_class)k;
+	return JOB_UNKNOWN;
+}
+
+static void find_classes(struct maker *m)
+{
+	for (size_t e = 0; e < m->work->n_columns; e++)
+		if (strcmp(m->work->columns[e].name, "kind") == 0)
+			m->kind = m->work->columns[e].value;
+	for (int k = JOB_TRAIN; k < JOB_CLASSES; k++)
+		m->kind_number[k] = ct_strings_find(&m->work->strings, class_name[k], strlen(class_name[k]));
+}
+
 static void put_codes(struct maker *m, size_t i, const struct ct_job *j, const struct ct_outcome *o)
 {
+	enum job_class class = class_of(m, (size_t)(j - m->work->jobs));
 	const struct ct_strings *s = &m->work->strings;
 	const struct {
 		enum job_column column;
@@ -209,6 +240,7 @@ static void put_codes(struct maker *m, size_t i, const struct ct_job *j, const s
 								ct_strings_text(s, named[k].number), 1);
 	m->block[C_workload_name][i].i64 =
 	    ct_coder_put(&m->coder[C_workload_name], m->arena, 0, "w0", 1); /* Batsim's first workload */
+	m->block[C_class][i].i64 = ct_coder_put(&m->coder[C_class], m->arena, class, class_name[class], 1);
 	m->block[C_state][i].i64 = ct_coder_put(&m->coder[C_state], m->arena, o->state, ct_job_state_name(o->state), 1);
 	m->block[C_reason][i].i64 =
 	    ct_coder_put(&m->coder[C_reason], m->arena, o->reason, ct_reason_name(o->reason), 1);
@@ -343,6 +375,8 @@ static size_t numbers_of(const struct maker *m, int column)
 		return CT_JOB_STATES;
 	case C_reason:
 		return CT_REASONS;
+	case C_class:
+		return JOB_CLASSES;
 	default:
 		return m->work->strings.n;
 	}
@@ -639,6 +673,7 @@ static void maker_init(struct maker *m, struct ct_result *r, const struct ct_wor
 		.work = spec->work,
 		.outcomes = ct_world_outcomes(w),
 		.places = ct_world_places(w),
+		.families = spec->families,
 		.rows = (size_t)a->submitted,
 		.keep = keep,
 	};
@@ -648,6 +683,7 @@ static void maker_init(struct maker *m, struct ct_result *r, const struct ct_wor
 		.until = spec->until_us == CT_NEVER ? CT_NEVER : first + spec->until_us,
 		.floor = spec->attain_floor,
 	};
+	find_classes(m);
 	m->t.jct_us = ct_calloc(m->rows, sizeof *m->t.jct_us);
 	m->block = ct_calloc(N_COLUMNS, sizeof *m->block);
 	m->digest = ct_calloc(N_COLUMNS, sizeof *m->digest);

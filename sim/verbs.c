@@ -94,6 +94,8 @@ static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struc
 			      c->types[l->type].name);
 	if (n->pool_milli)
 		return REFUSE(w, job, err, "GPU %u is on node %u, which is in use as a pool", gpu, g->node);
+	if (g->used_milli + milli > 1000 && g->n_residents == CT_GPU_DOWN)
+		return REFUSE(w, job, err, "GPU %u has failed", gpu);
 	if (g->used_milli + milli > 1000 && g->n_residents + 1u > w->spec.residents)
 		return REFUSE(w, job, err, "GPU %u holds job '%s' already (%u + %u of 1000, %u residents allowed)", gpu,
 			      name_of(w, c->slots[g->first_slot].job), g->used_milli, milli, w->spec.residents);
@@ -332,11 +334,17 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	if (!l->profiling) {
 		p = price(w, job, o->n_starts ? CT_TRANSITION_RESUME : CT_TRANSITION_START, config, config);
 		o->n_starts = one_more(o->n_starts);
+		if (l->hit) {
+			p.cost_us += w->spec.failures.restart_us;
+			w->transition_us[CT_TRANSITION_RESUME] += w->spec.failures.restart_us;
+			l->hit = false;
+		}
 	}
 	l->start_number = ++w->start_number;
 	l->config = l->next_config = config;
 	l->held_since = w->where.now_us;
-	l->start_remaining_us = l->remaining_us;
+	l->saved_remaining_us = l->remaining_us;
+	l->unsaved_us = 0;
 	book_held(w, job, 0, held_milli(w, job));
 	link_holder(w, job);
 	w->n_queued--;
@@ -398,7 +406,7 @@ int ct_world_reserve(struct ct_world *w, uint32_t node, enum ct_reserve how, str
 		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: there is no node %u, the cluster has %u",
 				 ct_seconds(w->where.now_us), node, w->cluster->n_nodes);
 	n = &w->cluster->nodes[node];
-	if (n->up && (n->idle_gpus < n->n_gpus || n->pool_milli))
+	if (n->up && !ct_node_is_idle(n))
 		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: node %u is in use, it cannot be %s",
 				 ct_seconds(w->where.now_us), node, how ? "reserved" : "given back");
 	ct_cluster_reserve(w->cluster, node, how);
@@ -464,15 +472,24 @@ static bool spans_nodes(const struct ct_world *w, uint32_t job)
 }
 
 /* What a job of the queue falls back to, in solo microseconds still to do. */
-static double fall_back(const struct ct_world *w, uint32_t job, bool lose)
+static double fall_back(const struct ct_world *w, uint32_t job, bool failed)
 {
 	const struct ct_live *l = ct_live(w, job);
 	double left = l->remaining_us + (double)w->spec.preempt_loss_us[spans_nodes(w, job)];
 
-	return lose || l->profiling || left > l->start_remaining_us ? l->start_remaining_us : left;
+	return failed || l->profiling || left > l->saved_remaining_us ? l->saved_remaining_us : left;
 }
 
-void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
+/* Books that a job which holds something is stopped by a failure. */
+static void hit(struct ct_world *w, uint32_t job, double lost_s)
+{
+	ct_live(w, job)->hit |= !ct_live(w, job)->profiling;
+	w->n_hits++;
+	if (w->window_open)
+		w->failure_lost_gpu_s += lost_s * (double)ct_job_milli(&w->work->jobs[job]) / 1000;
+}
+
+void ct_requeue(struct ct_world *w, uint32_t job, bool failed)
 {
 	struct ct_live *l = ct_live(w, job);
 	struct ct_outcome *o = &w->outcome[job];
@@ -482,8 +499,10 @@ void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
 
 	ct_progress_stop(w, job);
 	ct_event_cancel(&w->events, l->switching);
-	left = fall_back(w, job, lose);
+	left = fall_back(w, job, failed);
 	lose_work(w, job, (left - l->remaining_us) / 1e6);
+	if (failed)
+		hit(w, job, (left - l->remaining_us) / 1e6);
 	l->remaining_us = left;
 	ct_world_enter(w, job, CT_JOB_QUEUED,
 		       o->state == CT_JOB_STARTING  ? CT_PHASE_START
@@ -687,19 +706,5 @@ int ct_world_wake(struct ct_world *w, ct_time t, struct ct_err *err)
 	w->wakes[at] = t;
 	w->n_wakes++;
 	ct_event_push(&w->events, t, CT_EVENT_TIMER, CT_TIMER_WAKE);
-	return 0;
-}
-
-int ct_world_plan_node(struct ct_world *w, ct_time t, uint32_t node, bool up, struct ct_err *err)
-{
-	if (node >= w->cluster->n_nodes)
-		return ct_err_at(err, CT_ECONFIG, NULL, "there is no node %u, the cluster has %u", node,
-				 w->cluster->n_nodes);
-	if (t < w->where.now_us)
-		return ct_err_at(err, CT_ECONFIG, NULL, "node %u cannot change in the past, at %.6f s", node,
-				 ct_seconds(t));
-	CT_GROW(w->node_plans, w->cap_node_plans, w->n_node_plans + 1);
-	w->node_plans[w->n_node_plans] = (struct ct_node_plan){ node, up };
-	ct_event_push(&w->events, t, CT_EVENT_NODE, (uint32_t)w->n_node_plans++);
 	return 0;
 }

@@ -17,7 +17,7 @@
  *
  *	future -> queued -> starting -> running -> finished
  *	             ^                   |  ^ |
- *	             +--- preempted -----+  | +-> paused (switch, migration) -+
+ *	             +- preempted, hit --+  | +-> paused (switch, migration) -+
  *	             |                      +--------------------------------+
  *	   rejected <+-> (can never run)         failed (killed)
  *
@@ -34,6 +34,7 @@
 #include "sim/cluster.h"
 #include "sim/contention.h"
 #include "sim/err.h"
+#include "sim/failures.h"
 #include "sim/profile.h"
 #include "sim/workload.h"
 
@@ -111,12 +112,14 @@ enum ct_event_kind {
 	CT_DID_NODE_UP,
 	CT_DID_WAKE,
 	CT_DID_RESERVE, /* a node was reserved or given back */
+	CT_DID_GPU_DOWN,
+	CT_DID_GPU_UP,
 	CT_EVENT_KINDS
 };
 const char *ct_event_kind_name(enum ct_event_kind k);
 struct ct_happening {
 	ct_time time;
-	uint32_t subject; /* job, or node for NODE_* and RESERVE */
+	uint32_t subject; /* job, or node for NODE_* and RESERVE, or GPU for GPU_* */
 	uint16_t kind;    /* enum ct_event_kind */
 	uint16_t config;  /* of the job, after the event */
 };
@@ -160,6 +163,7 @@ struct ct_world_spec {
 	/* Work a preemption throws away (done since the last checkpoint), at most what was
 	 * done since the job last started: of a job on one node, on several. */
 	ct_time preempt_loss_us[2];
+	struct ct_failure_spec failures; /* its list of outages outlives the world */
 	ct_observer *observer; /* may be NULL */
 	void *observer_ctx;
 };
@@ -216,9 +220,9 @@ int ct_world_fail(struct ct_world *w, uint32_t job, enum ct_reason reason, struc
 int ct_world_reject(struct ct_world *w, uint32_t job, enum ct_reason reason, struct ct_err *err);
 /* Make ct_world_changed() true at `t` > now. Several calls for one instant are one. */
 int ct_world_wake(struct ct_world *w, ct_time t, struct ct_err *err);
-/* A node goes down or up at `t` >= now. Jobs on it lose what they did since they
- * last started and are queued again. */
+/* A node or a GPU goes down or up at `t` >= now; see failures.h for what jobs lose. */
 int ct_world_plan_node(struct ct_world *w, ct_time t, uint32_t node, bool up, struct ct_err *err);
+int ct_world_plan_gpu(struct ct_world *w, ct_time t, uint32_t gpu, bool up, struct ct_err *err);
 
 /* ---- what can be read */
 const struct ct_world_spec *ct_world_spec_of(const struct ct_world *w);
@@ -256,6 +260,9 @@ struct ct_account {
 	double mem_mib_s, capacity_mem_mib_s; /* GPU memory; capacity 0 = unknown */
 	double work_gpu_s;                    /* useful work: solo seconds x GPUs done in the window */
 	double lost_gpu_s;
+	double failure_lost_gpu_s;                     /* of lost_gpu_s, to failures */
+	double down_gpu_s;                             /* GPU time that was down */
+	uint64_t node_failures, gpu_failures, n_hits; /* whole run; n_hits: jobs stopped by one */
 	double queue_s;                 /* integral of the queue's length */
 	double idle_while_queued_gpu_s; /* idle GPU time while at least one job waited: fragmentation and blocking */
 	uint64_t n_transitions[CT_TRANSITION_KINDS];

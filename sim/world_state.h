@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* world_state.h - what a world is made of; for the files that implement world.h
- * only: world.c (clock and life cycle), verbs.c, progress.c (rates), accounts.c. */
+ * only: world.c (clock and life cycle), verbs.c, progress.c (rates), failures.c,
+ * accounts.c. */
 #ifndef CT_SIM_WORLD_STATE_H
 #define CT_SIM_WORLD_STATE_H
 
@@ -26,10 +27,12 @@ struct ct_live {
 	ct_event_handle switching;
 	uint32_t start_number; /* counts all starts: order of start, also within an instant */
 	bool profiling;        /* the present run is a profile run */
+	bool hit;              /* by a failure, since it last started */
 	ct_time phase_since;
 	ct_time held_since;
 	ct_wide held;              /* milli-GPU x us up to held_since */
-	double start_remaining_us; /* what a failure falls back to */
+	double saved_remaining_us; /* at its last start or checkpoint: what a failure falls back to */
+	ct_time unsaved_us;        /* run time since then, at `settled` */
 	uint64_t pool_milli;
 };
 
@@ -46,13 +49,18 @@ struct ct_bin { /* of the time series: integrals over one bin */
 };
 
 struct ct_node_plan {
-	uint32_t node;
-	bool up;
+	uint32_t subject; /* node or GPU */
+	bool gpu, up;
+};
+
+struct ct_law_state { /* of a node or GPU that fails by law */
+	uint32_t n_outages; /* that are over */
+	bool down;
 };
 
 /* Exact integrals; every value is constant between two instants. */
 struct ct_integrals {
-	ct_wide held_milli, sm_micro, mem_mib, queued, idle_while_queued;
+	ct_wide held_milli, sm_micro, mem_mib, queued, idle_while_queued, down_milli;
 };
 
 struct ct_world {
@@ -92,6 +100,8 @@ struct ct_world {
 	uint64_t window_pending;          /* jobs of the window that have not ended */
 	bool pooled;                      /* some job held a pool share: SM activity is not known */
 	double work_gpu_s, lost_gpu_s;    /* in the window */
+	double failure_lost_gpu_s;        /* part of lost_gpu_s */
+	uint64_t n_node_failures, n_gpu_failures, n_hits;
 	uint64_t n_submitted, n_finished, n_failed, n_rejected;
 	ct_time last_finish;
 	uint64_t n_transitions[CT_TRANSITION_KINDS];
@@ -107,6 +117,7 @@ struct ct_world {
 	size_t n_wakes, cap_wakes;
 	struct ct_node_plan *node_plans;
 	size_t n_node_plans, cap_node_plans;
+	struct ct_law_state *law; /* of all nodes, then all GPUs; NULL: no failures by law */
 
 	uint32_t *places;
 	size_t n_places, cap_places;
@@ -166,8 +177,13 @@ void ct_progress_stop(struct ct_world *w, uint32_t job); /* settle, rate 0, no e
 /* verbs.c: give everything back (slots or pool) and tell nobody. The slots stay
  * readable through *slots until the next verb. */
 void ct_release(struct ct_world *w, uint32_t job, const struct ct_slot **slots, uint32_t *n);
-/* To the queue, from any holding state; `lose` falls back to the last start. */
-void ct_requeue(struct ct_world *w, uint32_t job, bool lose);
+/* To the queue, from any holding state; `failed`: what it did since its last start or
+ * checkpoint is lost, and its next start costs more. */
+void ct_requeue(struct ct_world *w, uint32_t job, bool failed);
+
+/* failures.c */
+int ct_failures_open(struct ct_world *w, struct ct_err *err); /* at creation, after ct_account_open() */
+void ct_failures_event(struct ct_world *w, uint32_t payload); /* of class NODE */
 
 /* accounts.c */
 void ct_account_open(struct ct_world *w);              /* at creation */
