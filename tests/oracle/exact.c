@@ -102,7 +102,6 @@ static int program_solve(struct program *g)
 	glp_init_iocp(&how);
 	how.msg_lev = GLP_MSG_OFF;
 	how.presolve = GLP_ON;
-	how.mir_cuts = how.cov_cuts = how.clq_cuts = GLP_ON;
 	how.mip_gap = 0;
 	rc = glp_intopt(g->p, &how);
 	status = glp_mip_status(g->p);
@@ -253,14 +252,34 @@ static struct column best_alone(const struct exact_job *jobs, const struct exact
 	return best;
 }
 
-static struct column best_beside(const struct exact_job *jobs, const struct exact_gpus *gpus, uint32_t i, uint32_t j)
+/* The configurations of a job, fastest first, the lowest number among equals. */
+static void by_throughput(const struct exact_job *job, uint32_t *order)
+{
+	for (uint32_t c = 0; c < job->n; c++) {
+		uint32_t k = c;
+
+		for (; k > 0 && job->config[order[k - 1]].throughput < job->config[c].throughput; k--)
+			order[k] = order[k - 1];
+		order[k] = c;
+	}
+}
+
+/* A slow-down is at least 1: two configurations are never worth more than alone. */
+static struct column best_beside(const struct exact_job *jobs, const struct exact_gpus *gpus, uint32_t i, uint32_t j,
+				 uint32_t *const *order)
 {
 	struct column best = { .job = i, .partner = j, .value = -1 };
 
-	for (uint32_t c = 0; c < jobs[i].n; c++)
-		for (uint32_t d = 0; d < jobs[j].n; d++) {
-			double v = exact_pair_value(jobs, gpus, i, c, j, d);
+	for (uint32_t k = 0; k < jobs[i].n; k++)
+		for (uint32_t l = 0; l < jobs[j].n; l++) {
+			uint32_t c = order[i][k], d = order[j][l];
+			double v;
 
+			if (jobs[i].weight * jobs[i].config[c].throughput +
+				jobs[j].weight * jobs[j].config[d].throughput <=
+			    best.value)
+				break;
+			v = exact_pair_value(jobs, gpus, i, c, j, d);
 			if (v <= best.value)
 				continue;
 			best.value = v;
@@ -272,16 +291,22 @@ static struct column best_beside(const struct exact_job *jobs, const struct exac
 
 static uint32_t all_columns(const struct exact_job *jobs, uint32_t n, const struct exact_gpus *gpus, struct column *out)
 {
-	uint32_t k = 0;
+	uint32_t *order[EXACT_JOBS], k = 0;
 
+	for (uint32_t i = 0; i < n; i++) {
+		order[i] = ct_calloc(jobs[i].n + 1, sizeof *order[i]);
+		by_throughput(&jobs[i], order[i]);
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		out[k] = best_alone(jobs, gpus, i);
 		k += out[k].value >= 0;
 		for (uint32_t j = i + 1; j < n; j++) {
-			out[k] = best_beside(jobs, gpus, i, j);
+			out[k] = best_beside(jobs, gpus, i, j, order);
 			k += out[k].value >= 0;
 		}
 	}
+	for (uint32_t i = 0; i < n; i++)
+		free(order[i]);
 	return k;
 }
 
