@@ -17,60 +17,34 @@
 
 #include <cmocka.h>
 
-#include "calib/belief.h"
-#include "calib/truth.h"
 #include "sim/random.h"
 #include "tests/oracle/exact.h"
 #include "tests/oracle/harness.h"
+#include "tests/oracle/lab.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { INSTANCES = 240, MODELS = 12, MOST_JOBS = 12, GPU_MIB = 40960, RESERVE_MIB = 512 };
-static const double floor_frac = 0.6;
-static const char *const models[MODELS] = { "ResNet-50",     "BERT",      "DCGAN",      "PointNet",
-					    "Transformer",   "LSTM",      "NCF",        "PPO",
-					    "DeepSeek-1.5b", "Qwen-1.7b", "Mistral-7b", "LLaMA-3-7b" };
+enum { INSTANCES = 240, MOST_JOBS = 12, MOST_GPUS = 4 };
+static const double floor_frac = 0.6; /* sim.attain_floor */
 
-/* One job a model: families, slow-downs and beliefs of all instances come from here. */
-struct lab {
-	struct ct_workload *work;
-	struct ct_truth *truth;
-	struct ct_believer *believer;
-	struct exact_job model[MODELS];
-	double *s; /* [kind][kind], 0 = not asked yet */
-	uint32_t n_kinds;
+/* The lab, and its families as exact.h wants them. */
+struct ground {
+	struct lab lab;
+	struct exact_job model[LAB_MODELS];
 };
 
 struct instance {
-	struct lab *lab;
-	uint32_t n, gpus, model[MOST_JOBS];
+	const struct lab *lab;
+	uint32_t n, gpus;
+	struct lab_job lab_job[MOST_JOBS];
 	struct exact_job job[MOST_JOBS];
 	struct exact_gpus exact;
 	double optimum, aggregate; /* exact_placed(), exact_aggregate() */
 };
 
-static struct ct_workload *jobs_of(const uint32_t *model, uint32_t n)
-{
-	struct ct_workload *w = ct_workload_new();
-	struct ct_err err = { 0 };
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct ct_job job = CT_JOB_INIT;
-		char id[16];
-		int k = snprintf(id, sizeof id, "j%u", (unsigned)i);
-
-		job.id = ct_workload_text(w, id, (size_t)k);
-		job.duration_us = 3600 * CT_SECOND;
-		job.model = ct_strings_add(&w->strings, models[model[i]], strlen(models[model[i]]));
-		ct_workload_add(w, &job);
-	}
-	assert_int_equal(ct_workload_seal(w, &err), 0);
-	return w;
-}
-
-/* A family as exact.h wants it: throughput against the fastest's, in GPUs and MiB. */
+/* Throughput against the fastest's, needs in GPUs and MiB. */
 static struct exact_job exact_of(const struct ct_family *f)
 {
 	struct exact_config *c = ct_calloc(f->n, sizeof *c);
@@ -86,64 +60,47 @@ static struct exact_job exact_of(const struct ct_family *f)
 	return (struct exact_job){ c, f->n, 1, floor_frac / fastest }; /* the default's throughput is 1 */
 }
 
-static void lab_init(struct lab *lab, enum ct_belief_predictor predictor, double profile_error)
+static void ground_init(struct ground *g, enum ct_belief_predictor predictor, double profile_error)
 {
-	static const uint32_t all[MODELS] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
-	const struct ct_truth_options t = { .dir = "calib/a100-40gb" };
-	const struct ct_belief_options b = {
-		.predictor = predictor, .seed = 1, .run_seed = 1, .profile_error = profile_error
-	};
-	struct ct_err err = { 0 };
-
-	*lab = (struct lab){ .work = jobs_of(all, MODELS) };
-	if (ct_truth_new(&t, lab->work, &lab->truth, &err) || ct_believer_new(&b, lab->truth, &lab->believer, &err))
-		fail_msg("%s", err.text);
-	for (uint32_t m = 0; m < MODELS; m++)
-		lab->model[m] = exact_of(ct_truth_families(lab->truth)[m]);
-	lab->n_kinds = ct_truth_kinds(lab->truth);
-	lab->s = ct_calloc((size_t)lab->n_kinds * lab->n_kinds, sizeof *lab->s);
+	lab_init(&g->lab, predictor, profile_error);
+	for (uint32_t m = 0; m < LAB_MODELS; m++)
+		g->model[m] = exact_of(lab_family(&g->lab, m));
 }
 
-static void lab_fini(struct lab *lab)
+static void ground_fini(struct ground *g)
 {
-	for (uint32_t m = 0; m < MODELS; m++)
-		free((void *)(uintptr_t)lab->model[m].config);
-	free(lab->s);
-	ct_believer_free(lab->believer);
-	ct_truth_free(lab->truth);
-	ct_workload_free(lab->work);
+	for (uint32_t m = 0; m < LAB_MODELS; m++)
+		free((void *)(uintptr_t)g->model[m].config);
+	lab_fini(&g->lab);
 }
 
 static double true_slowdown(const void *ctx, uint32_t job, uint32_t config, uint32_t other, uint32_t other_config)
 {
 	const struct instance *x = ctx;
-	const struct ct_family *const *f = ct_truth_families(x->lab->truth);
-	uint32_t a = f[x->model[job]]->config[config].kind, b = f[x->model[other]]->config[other_config].kind;
-	double *s = &x->lab->s[(size_t)a * x->lab->n_kinds + b];
 
-	if (*s == 0)
-		*s = ct_truth_slowdown(x->lab->truth, a, b);
-	return *s;
+	return lab_slowdown(x->lab, x->lab_job[job].model, config, x->lab_job[other].model, other_config);
 }
 
-static void draw(struct instance *x, struct lab *lab, uint64_t number)
+static void draw(struct instance *x, const struct ground *g, uint64_t number)
 {
 	struct ct_stream r;
 
 	ct_stream_init(&r, 24, CT_RANDOM_TEST, number);
-	*x = (struct instance){ .lab = lab };
+	*x = (struct instance){ .lab = &g->lab };
 	x->n = 6 + (uint32_t)gsl_rng_uniform_int(&r.rng, 7);
 	x->gpus = 2 + (uint32_t)gsl_rng_uniform_int(&r.rng, 3);
 	for (uint32_t j = 0; j < x->n; j++) {
-		x->model[j] = (uint32_t)gsl_rng_uniform_int(&r.rng, MODELS);
-		x->job[j] = lab->model[x->model[j]];
+		enum lab_model m = (enum lab_model)gsl_rng_uniform_int(&r.rng, LAB_MODELS);
+
+		x->lab_job[j] = (struct lab_job){ m, 0, 3600 };
+		x->job[j] = g->model[m];
 	}
-	x->exact = (struct exact_gpus){ x->gpus, GPU_MIB, GPU_MIB - RESERVE_MIB, true_slowdown, x };
+	x->exact = (struct exact_gpus){ x->gpus, LAB_GPU_MIB, LAB_GPU_MIB - LAB_RESERVE_MIB, true_slowdown, x };
 }
 
 static void solve(struct instance *x)
 {
-	const double capacity[EXACT_RESOURCES] = { x->gpus, (double)GPU_MIB * x->gpus, INFINITY, INFINITY };
+	const double capacity[EXACT_RESOURCES] = { x->gpus, (double)LAB_GPU_MIB * x->gpus, INFINITY, INFINITY };
 	struct exact_answer a;
 
 	assert_int_equal(exact_placed(x->job, x->n, &x->exact, &a), 0);
@@ -188,7 +145,7 @@ static struct worth worth(const struct instance *x, const struct outcome *o)
 		t = c->throughput;
 		w.alone += t;
 		w.sm += c->need[EXACT_SM];
-		w.mem += c->need[EXACT_GPU_MEM] / GPU_MIB;
+		w.mem += c->need[EXACT_GPU_MEM] / LAB_GPU_MIB;
 		if (k != EXACT_NONE) {
 			t /= true_slowdown(x, j, o->config[j], k, o->config[k]);
 			assert_true(c->need[EXACT_GPU_MEM] + x->job[k].config[o->config[k]].need[EXACT_GPU_MEM] <=
@@ -218,7 +175,7 @@ static uint32_t fastest_alone(const struct exact_job *job)
  * the first GPU that has room: memory, and no floor broken. */
 static void first_fit(const struct instance *x, struct outcome *o)
 {
-	uint32_t resident[4][2], n[4] = { 0 };
+	uint32_t resident[MOST_GPUS][2], n[MOST_GPUS] = { 0 };
 
 	for (uint32_t j = 0; j < x->n; j++) {
 		o->config[j] = EXACT_NONE;
@@ -255,65 +212,27 @@ static void one_each(const struct instance *x, struct outcome *o)
 
 /* ---- the policy */
 
-struct remapped { /* jobs of the instance -> those of the lab */
-	struct ct_contention inner;
-	const uint32_t *model;
-	const struct ct_workload *work;
-};
-
-static double remapped_factor(const void *state, const struct ct_contender *self, const struct ct_contender *other)
-{
-	const struct remapped *m = state;
-	struct ct_contender a = *self, b = *other;
-
-	a.job = m->model[a.job];
-	b.job = m->model[b.job];
-	return m->inner.factor(m->inner.state, &a, &b);
-}
-
 /* What runs `after` seconds. */
-static void run(const struct instance *x, const char *const *settings, int after, struct outcome *o)
+static void run(const struct instance *x, const char *const *settings, double after, struct outcome *o)
 {
-	const struct ct_belief *all = ct_believer_belief(x->lab->believer);
-	const struct ct_node_spec node = { .count = 1, .gpus = x->gpus, .gpu_speed = 1, .gpu_mem_mib = GPU_MIB };
-	const struct ct_family *families[MOST_JOBS], *profiled[MOST_JOBS], *nearest[MOST_JOBS];
-	struct remapped map = { .inner = ct_truth_contention(x->lab->truth), .model = x->model };
-	struct ct_contention contention = { &map, remapped_factor };
-	struct ct_belief belief = *all;
-	const struct ct_policy *policy = ct_test_policy("elastico");
-	void *state = ct_test_state(policy, settings);
-	struct ct_control_spec spec = { .policy = policy, .policy_state = state, .belief = &belief };
-	struct ct_workload *work = jobs_of(x->model, x->n);
-	struct ct_world *w;
+	const struct lab_request q = { .job = x->lab_job,
+				       .n = x->n,
+				       .gpus = x->gpus,
+				       .policy = "elastico",
+				       .settings = settings,
+				       .until_s = after,
+				       .free_transitions = 1 };
+	struct lab_run r;
 
-	for (uint32_t j = 0; j < x->n; j++) {
-		families[j] = ct_truth_families(x->lab->truth)[x->model[j]];
-		profiled[j] = all->profiled ? all->profiled[x->model[j]] : NULL;
-		nearest[j] = all->nearest ? all->nearest[x->model[j]] : NULL;
-	}
-	belief.profiled = profiled;
-	belief.nearest = nearest;
-	spec.world = (struct ct_world_spec){ .work = work,
-					     .cluster = { &node, 1 },
-					     .contention = &contention,
-					     .families = families,
-					     .seed = 1,
-					     .residents = 2,
-					     .gpu_reserve_mib = RESERVE_MIB,
-					     .until_us = after * CT_SECOND,
-					     .censor = true,
-					     .attain_floor = floor_frac };
-	w = ct_test_run(&spec);
+	lab_run(x->lab, &q, &r);
 	for (uint32_t j = 0; j < x->n; j++) {
 		uint32_t n;
-		const struct ct_slot *slot = ct_world_job_slots(w, j, &n);
+		const struct ct_slot *slot = ct_world_job_slots(r.world, j, &n);
 
-		o->config[j] = n ? ct_world_job_config(w, j) : EXACT_NONE;
+		o->config[j] = n ? ct_world_job_config(r.world, j) : EXACT_NONE;
 		o->gpu[j] = n ? slot->gpu : EXACT_NONE;
 	}
-	ct_world_free(w);
-	ct_workload_free(work);
-	free(state);
+	lab_run_fini(&r);
 }
 
 /* ---- the figures */
@@ -377,68 +296,81 @@ static void need_glpk(void)
 	skip();
 }
 
-static const char *const all_profiled[] = { "cache_hit=1", NULL };
+/* All jobs come with a profile, as all of an instance's are equally new. */
+#define PROFILED "cache_hit=1"
+static const char *const as_is[] = { PROFILED, NULL };
+static const char *const tolerant[] = { PROFILED, "tau_base=100", NULL }; /* the floors alone bind */
+static const char *const no_rst[] = { PROFILED, "rst=false", NULL };
+static const char *const no_esp[] = { PROFILED, "esp=false", NULL };
+
+static void try(struct figures *f, uint32_t i, const struct instance *x, const char *const *settings, double after)
+{
+	struct outcome o;
+
+	run(x, settings, after, &o);
+	count(f, i, x, &o);
+}
 
 static void the_gap_with_perfect_predictions(void **state)
 {
 	static struct figures first = { .name = "elastico, first epoch" }, minute = { .name = "elastico, one minute" },
-			      fit = { .name = "greedy first fit" }, each = { .name = "one job a GPU" };
-	struct lab lab;
+			      loose = { .name = "  any slow-down" }, rigid = { .name = "  without RST" },
+			      unpriced = { .name = "  without ESP" }, fit = { .name = "greedy first fit" },
+			      each = { .name = "one job a GPU" };
+	struct figures *const all[] = { &first, &minute, &loose, &rigid, &unpriced, &fit, &each };
+	struct ground g;
 
 	(void)state;
 	need_glpk();
-	lab_init(&lab, CT_BELIEF_ORACLE, 0);
+	ground_init(&g, CT_BELIEF_ORACLE, 0);
 	for (uint32_t i = 0; i < INSTANCES; i++) {
 		struct instance x;
 		struct outcome o;
 
-		draw(&x, &lab, i);
+		draw(&x, &g, i);
 		solve(&x);
-		run(&x, all_profiled, 1, &o);
-		count(&first, i, &x, &o);
-		run(&x, all_profiled, 60, &o);
-		count(&minute, i, &x, &o);
+		try(&first, i, &x, as_is, 1);
+		try(&minute, i, &x, as_is, 60);
+		try(&loose, i, &x, tolerant, 1);
+		try(&rigid, i, &x, no_rst, 1);
+		try(&unpriced, i, &x, no_esp, 1);
 		first_fit(&x, &o);
 		count(&fit, i, &x, &o);
 		one_each(&x, &o);
 		count(&each, i, &x, &o);
 	}
 	print_head();
-	print(&first);
-	print(&minute);
-	print(&fit);
-	print(&each);
-	assert_int_equal(first.above + minute.above + fit.above + each.above, 0);
-	assert_int_equal(first.above_aggregate + minute.above_aggregate + fit.above_aggregate + each.above_aggregate,
-			 0);
-	assert_true(fit.within > 0);
-	assert_int_equal(first.floors + minute.floors, 0); /* predictions are right: no floor is broken */
+	for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+		print(all[k]);
+		assert_int_equal(all[k]->above, 0);
+		assert_int_equal(all[k]->above_aggregate, 0);
+		assert_int_equal(all[k]->floors, 0); /* predictions are right */
+	}
+	assert_true(first.within > 0 && fit.within > 0);
 	assert_true(quantile(first.share, 0.5) >= quantile(fit.share, 0.5));
 	assert_true(quantile(minute.share, 0.5) >= quantile(fit.share, 0.5));
 	assert_true(quantile(first.share, 0) >= 0.5);
 	assert_true(quantile(minute.share, 0) >= 0.5);
-	lab_fini(&lab);
+	ground_fini(&g);
 }
 
 static void the_gap_with_the_network(void **state)
 {
-	static struct figures first = { .name = "elastico with dnn, first" },
-			      minute = { .name = "elastico with dnn, 1 min" }, fit = { .name = "greedy first fit" };
-	struct lab lab;
+	static struct figures first = { .name = "with dnn, first epoch" }, minute = { .name = "with dnn, one minute" },
+			      fit = { .name = "greedy first fit" };
+	struct ground g;
 
 	(void)state;
 	need_glpk();
-	lab_init(&lab, CT_BELIEF_DNN, 0.03);
+	ground_init(&g, CT_BELIEF_DNN, 0.03);
 	for (uint32_t i = 0; i < INSTANCES; i++) {
 		struct instance x;
 		struct outcome o;
 
-		draw(&x, &lab, i);
+		draw(&x, &g, i);
 		solve(&x);
-		run(&x, all_profiled, 1, &o);
-		count(&first, i, &x, &o);
-		run(&x, all_profiled, 60, &o);
-		count(&minute, i, &x, &o);
+		try(&first, i, &x, as_is, 1);
+		try(&minute, i, &x, as_is, 60);
 		first_fit(&x, &o);
 		count(&fit, i, &x, &o);
 	}
@@ -449,7 +381,7 @@ static void the_gap_with_the_network(void **state)
 	assert_int_equal(first.above + minute.above, 0);
 	assert_true(quantile(first.share, 0.5) >= quantile(fit.share, 0.5));
 	assert_true(quantile(first.share, 0.05) >= 0.5);
-	lab_fini(&lab);
+	ground_fini(&g);
 }
 
 int main(void)
