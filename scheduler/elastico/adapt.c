@@ -277,6 +277,8 @@ static int part(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *
 	}
 	if (!d->measured)
 		return 0;
+	if (e->job[job].n_alone) /* it is no host for itself */
+		ct_pack_remove_host(e, job);
 	at = ct_pack_find_shared(e, v, job, n, e->margin);
 	if (at.found && at.n_hosts && alone + at.gain > before) {
 		if (ct_admit_make_room(e, v, p, job, &at) || move(e, v, p, job, at.config, n))

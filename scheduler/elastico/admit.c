@@ -30,6 +30,15 @@ int ct_admit_make_room(struct ct_elastico *e, const struct ct_view *v, struct ct
 	return 0;
 }
 
+static void join(struct ct_elastico *e, uint32_t job, uint32_t partner)
+{
+	struct ct_elastico_job *j = &e->job[job];
+
+	if (!j->n_partners || j->partner != partner)
+		j->n_partners += j->n_partners < 2;
+	j->partner = partner;
+}
+
 /* What is true of the hosts now that somebody has come. */
 void ct_admit_settle(struct ct_elastico *e, const struct ct_view *v, uint32_t job, const struct ct_elastico_place *at)
 {
@@ -38,6 +47,7 @@ void ct_admit_settle(struct ct_elastico *e, const struct ct_view *v, uint32_t jo
 	uint32_t idle = 0;
 
 	j->n_alone = j->n_partners = 0;
+	j->partner = CT_NO_JOB;
 	j->pace = 1;
 	j->least_mem = UINT32_MAX;
 	for (uint32_t i = 0; i < at->n; i++) {
@@ -54,6 +64,8 @@ void ct_admit_settle(struct ct_elastico *e, const struct ct_view *v, uint32_t jo
 						*b = &e->family[h->family].config[e->host_config[i]];
 
 		ct_pack_remove_host(e, e->host_job[i]);
+		join(e, e->host_job[i], job);
+		join(e, job, e->host_job[i]);
 		h->n_alone = 0;
 		for (uint32_t k = 0, n = v->host->gpus_of(v->host->ctx, e->host_job[i], e->gpus, v->n_gpus); k < n; k++)
 			h->n_alone += ct_view_gpu(v, e->gpus[k])->n_residents == 1;

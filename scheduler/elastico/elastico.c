@@ -300,6 +300,7 @@ const struct ct_policy ct_policy_elastico = {
 		 "arXiv:2608.07971",
 	.opts = opts,
 	.state_size = sizeof(struct ct_elastico),
+	.flags = CT_POLICY_ELASTIC,
 	.period_us = 5000000,
 	.init = init,
 	.on_submit = on_submit,
