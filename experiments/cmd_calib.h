@@ -12,15 +12,16 @@
 struct ct_calib_args {
 	const struct ct_command *command;
 	struct ct_arena *arena;
-	const char *dir, *solo, *pairs, *mode, *gpu, *gpu_mem, *reserve, *out, *predictor;
+	const char *dir, *solo, *pairs, *mode, *gpu, *gpu_mem, *reserve, *out, *predictor, *calib;
 	uint64_t seed;
 	unsigned seeds; /* how many, from `seed` on */
-	int measured, json;
+	int measured, json, curve;
 	int argc; /* operands after the action */
 	char **argv;
 };
 
 int ct_calib_cmd_fit(struct ct_calib_args *a);
+int ct_calib_cmd_import(struct ct_calib_args *a);
 int ct_calib_cmd_show(struct ct_calib_args *a);
 int ct_calib_cmd_train(struct ct_calib_args *a);
 int ct_calib_cmd_eval(struct ct_calib_args *a);

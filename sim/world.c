@@ -53,8 +53,8 @@ const char *ct_reason_text(enum ct_reason r)
 
 const char *ct_event_kind_name(enum ct_event_kind k)
 {
-	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",  "start",  "run",     "finish",
-							  "fail",    "preempt", "switch", "migrate", "node_down",
+	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",  "start",   "run",      "finish",
+							  "fail",    "preempt", "switch",  "migrate",  "node_down",
 							  "node_up", "wake",    "reserve", "gpu_down", "gpu_up" };
 
 	return name[k];
