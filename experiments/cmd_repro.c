@@ -90,6 +90,8 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 
 static const char *verdict(const struct ct_repro_row *r)
 {
+	if (isnan(r->figure->value))
+		return "";
 	if (r->agrees < 0)
 		return r->figure->runs ? "not known" : "not produced";
 	return r->agrees ? "yes" : "NO";

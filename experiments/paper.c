@@ -181,8 +181,10 @@ static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_e
 	}
 	for (const struct ct_yaml *c = y->first; c; c = c->next)
 		set_field(p, c, &f, err);
-	if (!*f.id || !*f.table || !*f.place || isnan(f.value) || f.role == CT_ROLES)
-		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' wants id, table, value, place and role", f.id);
+	if (!*f.id || !*f.table || f.role == CT_ROLES)
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' wants id, table and role", f.id);
+	if (f.role != CT_ROLE_BESIDE && (isnan(f.value) || !*f.place))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is published and wants value and place", f.id);
 	if (f.runs && (f.study == SIZE_MAX || f.variant == SIZE_MAX || f.metric < 0 || !*f.definition))
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from runs wants study, variant, metric, definition",
 			   f.id);

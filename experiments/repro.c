@@ -124,7 +124,7 @@ static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct 
 	if (f->invert)
 		invert(&r);
 	r.seeds = n;
-	if (isfinite(r.ours)) {
+	if (isfinite(r.ours) && !isnan(f->value)) {
 		r.agrees = f->value >= r.lo && f->value <= r.hi;
 		if (!isnan(f->tolerance))
 			r.in_aim = fabs(r.ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
