@@ -497,6 +497,7 @@ static void a_ready_predictor_of_other_terms_is_not_taken(void **state)
 	assert_int_equal(same, 768);
 	assert_true(differ > 700);
 	assert_string_not_equal(ct_believer_info(trained).digest, ct_believer_info(own).digest);
+	ct_believer_free(own);
 	o.predictor = CT_BELIEF_DNN;
 	assert_int_equal(ct_believer_new(&o, x.t, &own, &err), CT_ECONFIG);
 	assert_non_null(strstr(err.text, "holds 'linear', iac.predictor says 'dnn'"));
