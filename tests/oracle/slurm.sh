@@ -18,7 +18,7 @@ fail() {
 	exit 1
 }
 PATH=$PATH:/usr/sbin:/sbin
-for p in munged slurmctld slurmd sbatch squeue scancel sinfo; do
+for p in munged slurmctld slurmd sbatch squeue sinfo; do
 	command -v $p >/dev/null || skip "$p is missing (packages slurm-wlm, munge)"
 done
 [ -x "$C" ] || { echo "no program '$C'"; exit 1; }
@@ -65,7 +65,7 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/builtin
-SchedulerParameters=sched_interval=1,batch_sched_delay=1
+SchedulerParameters=sched_interval=1,sched_min_interval=50000,batch_sched_delay=1,default_queue_depth=10
 JobAcctGatherType=jobacct_gather/none
 MpiDefault=none
 SwitchType=switch/none
@@ -73,13 +73,14 @@ ReturnToService=2
 KillWait=2
 InactiveLimit=0
 SlurmdTimeout=60
+SlurmdParameters=config_overrides
 StateSaveLocation=$D/state
 SlurmdSpoolDir=$D/spool
 SlurmctldPidFile=$D/slurmctld.pid
 SlurmdPidFile=$D/slurmd.pid
 SlurmctldLogFile=$D/slurmctld.log
 SlurmdLogFile=$D/slurmd.log
-NodeName=$host NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+NodeName=$host NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
 PartitionName=all Nodes=$host Default=YES MaxTime=INFINITE State=UP
 END
 export SLURM_CONF=$D/slurm.conf
@@ -104,13 +105,13 @@ cat >sweep.yaml <<END
 generate: {kind: pai, jobs: 60, gpus: 64}
 cluster: {nodes: 8}
 policy: {name: misbehave.so, how: [slow, nothing]}
-sweep: {runs: 9}
+sweep: {runs: 18}
 END
 "$C" sweep sweep.yaml -j 2 --out local >/dev/null 2>local.err || fail "the local run: $(tail -n 1 local.err)"
 
 submit() { # ARRAY: prints the job's number
-	sbatch --parsable --array="$1" --chdir="$D/here" --output="$D/slurm-%a.out" \
-		--export="ALL,COTENANT=$C,SWEEP=$D/here/sweep.yaml,PARTS=3,OUT=$D/here/out" "$root/experiments/slurm/array.sbatch"
+	COTENANT=$C SWEEP=$D/here/sweep.yaml PARTS=3 OUT=$D/here/out sbatch --parsable --array="$1" --chdir="$D/here" \
+		--output="$D/slurm-%a.out" "$root/experiments/slurm/array.sbatch"
 }
 finished() { # FOLDER: how many cells
 	find "out/$1/cells" -mindepth 1 -maxdepth 1 -name '[0-9a-f]*' 2>/dev/null | grep -c .
@@ -128,25 +129,34 @@ for ((t = 0; t < 400; t++)); do # its first cell is there, its last is not
 	[ "$(finished part-3)" -ge 1 ] && break
 	sleep 0.05
 done
-scancel --full --signal=KILL "${job}_3" || fail "scancel"
+pid=
+for p in $(grep -la "$D/here/out/part-3" /proc/[0-9]*/cmdline 2>/dev/null); do
+	p=${p%/cmdline}
+	[ "$(readlink "$p/exe")" = "$(readlink -f "$C")" ] && pid="$pid ${p#/proc/}"
+done
+parent= # the one whose parent is none of them
+for p in $pid; do
+	case " $pid " in *" $(cut -d' ' -f4 "/proc/$p/stat" 2>/dev/null) "*) ;; *) parent=$p ;; esac
+done
+[ -n "$parent" ] && kill -9 "$parent" || fail "no process of task 3 to kill"
 drain
 before=$(finished part-3)
-[ "$before" -ge 1 ] && [ "$before" -lt 6 ] || fail "task 3 was not killed at work: $before of its 6 cells are finished"
+[ "$before" -ge 1 ] && [ "$before" -lt 12 ] || fail "task 3 was not killed at work: $before of its 12 cells are finished"
 [ ! -e out/part-3/runs.csv ] || fail "a killed task has written its table"
 [ -e out/part-1/runs.csv ] && [ -e out/part-2/runs.csv ] || fail "tasks 1 and 2 have not finished"
 "$C" sweep merge out/part-1 out/part-2 out/part-3 --out out/early >/dev/null 2>early.err
-[ $? = 1 ] && grep -q "of 18 cells are not in these folders" early.err || fail "a merge without the killed task's cells"
+[ $? = 1 ] && grep -q "of 36 cells are not in these folders" early.err || fail "a merge without the killed task's cells"
 stamp=$(stat -c %Y.%i out/part-3/cells/*/summary.csv | sort)
 
 job=$(submit 3) || fail "sbatch: $job"
 drain
-[ "$(finished part-3)" = 6 ] || fail "task 3 again: $(finished part-3) of its 6 cells are finished"
-grep -q "18 cells, not all here: $before finished before, $((6 - before)) to run" "$D/slurm-3.out" || fail "task 3 did not resume"
+[ "$(finished part-3)" = 12 ] || fail "task 3 again: $(finished part-3) of its 12 cells are finished"
+grep -q "36 cells, not all here: $before finished before, $((12 - before)) to run" "$D/slurm-3.out" || fail "task 3 did not resume"
 for s in $stamp; do # what was there was kept
 	stat -c %Y.%i out/part-3/cells/*/summary.csv | grep -qx "$s" || fail "a finished cell was run again"
 done
 "$C" sweep merge out/part-1 out/part-2 out/part-3 --out out/all >merged.txt 2>merged.err || fail "merge: $(tail -n 1 merged.err)"
 cmp out/all/runs.csv local/runs.csv || fail "runs.csv differs from the local run's"
 cmp out/all/sweep.h5 local/sweep.h5 || fail "sweep.h5 differs from the local run's"
-[ "$(wc -l <out/all/runs.csv)" = 19 ] || fail "not 18 cells"
-echo "Slurm $(slurmctld -V | cut -d' ' -f2): array of 3, task 3 killed after $before of 6 cells, resumed, merged: 18 cells, the local run's bytes"
+[ "$(wc -l <out/all/runs.csv)" = 37 ] || fail "not 36 cells"
+echo "Slurm $(slurmctld -V | cut -d' ' -f2): array of 3, task 3 killed after $before of 12 cells, resumed, merged: 36 cells, the local run's bytes"
