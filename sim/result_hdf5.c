@@ -464,6 +464,8 @@ static void put_summary(struct writer *w, const struct ct_result *r)
 	hid_t g = make_group(w, w->file, "summary");
 
 	for (int i = 0; i < CT_METRIC_COUNT; i++) {
+		if (ct_metric_is_optional(i) && isnan(r->summary[i]))
+			continue;
 		hid_t set = put_scalar(w, g, ct_metric_info[i].key, H5T_NATIVE_DOUBLE, &r->summary[i]);
 
 		put_text_attribute(w, set, "unit", ct_metric_info[i].unit);
@@ -524,6 +526,9 @@ static void put_all(struct writer *w, const struct ct_result *r)
 	put_frame(w, "jobs", &r->jobs);
 	put_frame(w, "series", &r->series);
 	put_frame(w, "events", &r->events);
+	put_frame(w, "decisions", &r->decisions);
+	put_frame(w, "reasons", &r->reasons);
+	put_frame(w, "stretches", &r->stretches);
 	put_perf(w, r);
 	put_int_attribute(w, w->file, "complete", 1);
 }

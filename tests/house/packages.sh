@@ -25,6 +25,7 @@ packages() { # group package purpose
 	test libcmocka-dev unit tests
 	test slurm-wlm a sweep as a job array (tests/oracle/slurm.sh)
 	test munge authentication of Slurm
+	test libglpk-dev exact reference of the tests (they do without)
 	demo gnuplot-nox figures
 	check git README commands run in a fresh clone
 	check clang second compiler, fuzzing
