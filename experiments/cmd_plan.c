@@ -10,12 +10,10 @@
 
 enum { FLAG_TARGET = CT_FLAG_OWN, FLAG_VARY, FLAG_POLICIES, FLAG_RUNS, FLAG_STATIC, FLAG_JSON, FLAG_PROGRESS };
 static const struct ct_flag flags[] = {
-	{ "target", FLAG_TARGET, "TARGET",
-	  "[train.|infer.]METRIC<NUMBER, or >; several numbers: a row each; repeatable" },
+	{ "target", FLAG_TARGET, "TARGET", "[train.|infer.]METRIC<N[,N...] or >; a row for each N; repeatable" },
 	{ "vary", FLAG_VARY, "RANGE", "gpus=LO..HI or nodes=LO..HI: whole nodes of cluster.gpus_per_node GPUs" },
-	{ "policies", FLAG_POLICIES, "A,B,...",
-	  "instead of policy.name; --static: the pools', then the shared cluster's" },
-	{ "runs", FLAG_RUNS, "N", "seeds a size, sim.seed and those behind it (5 where jobs are generated, else 1)" },
+	{ "policies", FLAG_POLICIES, "A,B,...", "instead of policy.name; --static: the pools', then the others" },
+	{ "runs", FLAG_RUNS, "N", "seeds a size, from sim.seed on (5 where jobs are generated, else 1)" },
 	{ "static", FLAG_STATIC, NULL, "two pools under the first policy against one cluster under the others" },
 	{ "json", FLAG_JSON, NULL, "one JSON document instead of the tables" },
 	{ "progress", FLAG_PROGRESS, "WHEN", "auto (on a terminal), always, never" },
