@@ -14,7 +14,7 @@ static const struct ct_flag flags[] = {
 	{ "vary", FLAG_VARY, "RANGE", "gpus=LO..HI or nodes=LO..HI: whole nodes of cluster.gpus_per_node GPUs" },
 	{ "policies", FLAG_POLICIES, "A,B,...", "instead of policy.name; --static: the pools', then the others" },
 	{ "runs", FLAG_RUNS, "N", "seeds a size, from sim.seed on (5 where jobs are generated, else 1)" },
-	{ "static", FLAG_STATIC, NULL, "two pools under the first policy against one cluster under the others" },
+	{ "static", FLAG_STATIC, NULL, "two pools, first policy, against one cluster, other policies" },
 	{ "json", FLAG_JSON, NULL, "one JSON document instead of the tables" },
 	{ "progress", FLAG_PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	CT_RUN_FLAGS,
@@ -161,8 +161,8 @@ const struct ct_command ct_cmd_plan = {
 	.notes = "The 95 % interval over seeds must meet the target. The jobs must be the same for every size: no\n"
 		 "trace.load; generate.gpus with generate.kind. --static: as many GPUs as sharing saves (classes by\n"
 		 "the trace's column kind = train or infer; without --policies volcano, then elastico).",
-	.examples = "  cotenant plan run.yaml --target 'p95_jct_s<7200' --vary gpus=16..512 --policies fifo,easy\n"
-		    "  cotenant plan run.yaml --target 'train.mean_slowdown<2,3,4' --target 'infer.p95_wait_s<600' \\\n"
-		    "      --vary gpus=8..256 --runs 10 --static --policies volcano,lucid --json",
+	.examples =
+	    "  cotenant plan run.yaml --target 'p95_jct_s<7200' --vary gpus=16..512 --policies fifo,easy\n"
+	    "  cotenant plan r.yaml --static --target 'train.mean_jct_s<9e3' --target 'infer.mean_jct_s<600' ...",
 	.run = run,
 };
