@@ -161,8 +161,7 @@ const struct ct_command ct_cmd_plan = {
 	.notes = "The 95 % interval over seeds must meet the target. The jobs must be the same for every size: no\n"
 		 "trace.load; generate.gpus with generate.kind. --static: as many GPUs as sharing saves (classes by\n"
 		 "the trace's column kind = train or infer; without --policies volcano, then elastico).",
-	.examples =
-	    "  cotenant plan run.yaml --target 'p95_jct_s<7200' --vary gpus=16..512 --policies fifo,easy\n"
-	    "  cotenant plan r.yaml --static --target 'train.mean_jct_s<9e3' --target 'infer.mean_jct_s<600' ...",
+	.examples = "  cotenant plan run.yaml --target 'p95_jct_s<7200' --vary gpus=16..512 --policies fifo,easy\n"
+		    "  cotenant plan r.yaml --static --target 'train.p95_wait_s<90' --target 'infer.p95_wait_s<60' ...",
 	.run = run,
 };
