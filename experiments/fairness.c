@@ -103,5 +103,5 @@ double ct_finish_time_fairness(double jct_s, double solo_s, double gpus, double 
 {
 	double share = gpus * present / cluster_gpus;
 
-	return jct_s / (solo_s * fmax(1.0, share));
+	return jct_s / (solo_s * (share <= 1.0 ? 1.0 : share)); /* NaN stays NaN */
 }

@@ -53,7 +53,9 @@ static void print_metric(const struct ct_metric_info *m, double v, FILE *to)
 		snprintf(text, sizeof text, "-");
 	else
 		snprintf(text, sizeof text, "%.*f", m->digits, v);
-	fprintf(to, "%-18s %16s %-6s ", m->key, text, m->unit);
+	/* A long key takes room from its number. */
+	fprintf(to, "%-18s %*s %-6s ", m->key, 16 - (int)(strlen(m->key) > 18 ? strlen(m->key) - 18 : 0), text,
+		m->unit);
 	print_wrapped(m->definition, to);
 }
 

@@ -9,6 +9,7 @@
 #ifndef CT_EXPERIMENTS_SETUP_H
 #define CT_EXPERIMENTS_SETUP_H
 
+#include "calib/belief.h"
 #include "calib/pair_table.h"
 #include "calib/truth.h"
 #include "experiments/config.h"
@@ -26,6 +27,8 @@ struct ct_setup {
 	double load_read;            /* offered load before stretching; NaN without a cluster */
 	struct ct_pair_table *pairs; /* NULL: sharing costs nothing */
 	struct ct_truth *truth;      /* NULL: no calibration */
+	struct ct_believer *believer;
+	const struct ct_belief *belief; /* what a policy may think, for ct_control_spec; NULL: no calibration */
 	struct ct_contention contention;
 	struct ct_transition_table transitions;
 	char transitions_digest[CT_DIGEST_TEXT];
@@ -41,8 +44,12 @@ struct ct_setup {
  * all; may be NULL. */
 int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(void *ctx, uint64_t done, uint64_t total),
 		   void *ctx, struct ct_err *err);
-/* Tables and the world's specification. */
+/* Tables and the world's specification; under a policy that makes use of it, training
+ * jobs get their fewest GPUs (calib.gpu_span), in a new `work`. */
 int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err);
+/* After a run: the error of a policy that asked for predictions nobody could make. One
+ * that declares CT_POLICY_ELASTIC is told before. */
+int ct_setup_believed(const struct ct_setup *s, struct ct_err *err);
 void ct_setup_fini(struct ct_setup *s);
 
 /* GPUs of a configuration's cluster, 0 when it has none. */

@@ -562,6 +562,11 @@ static int read_all(struct reader *d)
 	CT_TRY(read_frame(d, "series", &d->r->series, "time"));
 	if (H5Lexists(d->file, "events", H5P_DEFAULT) > 0)
 		CT_TRY(read_frame(d, "events", &d->r->events, "time"));
+	if (H5Lexists(d->file, "decisions", H5P_DEFAULT) > 0) {
+		CT_TRY(read_frame(d, "decisions", &d->r->decisions, "time"));
+		CT_TRY(read_frame(d, "reasons", &d->r->reasons, "name"));
+		CT_TRY(read_frame(d, "stretches", &d->r->stretches, "time"));
+	}
 	return read_perf(d);
 }
 

@@ -54,8 +54,12 @@ struct ct_marginals {
 void ct_marginals_add(struct ct_marginals *m, const struct ct_marginal *row);
 void ct_marginals_fini(struct ct_marginals *m);
 
+/* Options that not every generator takes. */
+enum ct_generator_takes { CT_TAKES_LOAD = 1, CT_TAKES_SHARE = 2, CT_TAKES_SHAPE = 4 /* spread and tilt */ };
+
 struct ct_generator {
 	const char *name, *summary;
+	unsigned takes; /* enum ct_generator_takes; share: with node_gpus */
 	/* Below the project's root. NULL: no second one; no names unless they are asked for. */
 	const char *constants, *other, *assign;
 	/* Adds jobs to `w`, in order of submission; ct_generate() seals it. */

@@ -229,7 +229,7 @@ static void test_errors(void **state)
 		    { "policy.name", "fifo" } },
 		  4,
 		  CT_ECONFIG,
-		  "are of kind mixed; for 'pai' use 'trace.load'" },
+		  "the load of a 'pai' trace follows from its arrival rate" },
 		{ { { "cluster.nodes", "8" }, { "policy.name", "fifo" } }, 2, CT_ECONFIG, "no jobs: give trace.file" },
 		{ { { "trace.file", "none.csv" }, { "cluster.nodes", "8" }, { "policy.name", "fifo" } },
 		  3,
