@@ -26,17 +26,23 @@ static uint32_t fewest(const struct ct_elastico *e, const struct ct_view_job *j)
 	return e->elastic && e->rst && j->min_gpus ? j->min_gpus : j->num_gpus;
 }
 
+/* Who could run now bids: the first jobs of the queue, while two on each GPU hold them.
+ * More bidders would drive prices up for want of GPUs, which no reshaping can cure. */
 static void count_pending(struct ct_elastico *e, const struct ct_view *v, double *least)
 {
+	double room = (v->max_residents < 2 ? 1.0 : 2.0) * e->n_gpus_up;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < e->n_families; i++)
 		e->pending_gpus[i] = 0;
-	for (uint32_t job = v->queue_first; job != CT_NO_JOB && n < (uint64_t)e->horizon; n++) {
+	for (uint32_t i = 0; i < e->n_configs; i++)
+		room -= e->config_gpus[i];
+	for (uint32_t job = v->queue_first; job != CT_NO_JOB && n < (uint64_t)e->horizon && room > 0; n++) {
 		const struct ct_view_job *j = ct_view_job(v, job);
 		uint32_t family = e->job[job].family;
 
 		e->pending_gpus[family] += j->num_gpus;
+		room -= j->num_gpus;
 		for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
 			least[r] += fewest(e, j) * e->family[family].least[r];
 		job = j->next;
@@ -82,8 +88,8 @@ static void open_market(struct ct_elastico *e, const struct ct_view *v, struct c
 	double capacity[CT_ELASTICO_RESOURCES], pending[CT_ELASTICO_RESOURCES] = { 0 },
 						running[CT_ELASTICO_RESOURCES] = { 0 };
 
-	count_pending(e, v, pending);
 	count_running(e, v, running);
+	count_pending(e, v, pending);
 	for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
 		capacity[r] = e->n_gpus_up;
 	ct_pds_effective_capacity(capacity, e->pds ? e->gamma : 0, pending, running, e->effective);
