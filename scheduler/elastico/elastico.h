@@ -47,6 +47,10 @@ struct ct_elastico_family {
 	int train;
 };
 
+/* Of n configurations those that are `ok` and, with `pareto`, not beaten in everything by
+ * another: numbers in ascending order; returns how many. */
+uint32_t ct_rst_front(const struct ct_elastico_config *config, uint32_t n, bool pareto, uint32_t *front);
+
 /* ---- ESP: pure, on arrays of the caller */
 
 struct ct_esp_group { /* jobs that choose alike */
