@@ -265,6 +265,8 @@ bool ct_elastico_ready(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 
 /* ---- rst.c. Those marked * allocate: not in schedule() */
 uint32_t ct_rst_family(struct ct_elastico *e, const struct ct_view *v, uint32_t job, bool profiled); /* * */
+/* Equation 4: does the configuration reach the floor at that share of its rate? */
+bool ct_rst_reaches(const struct ct_elastico_family *f, uint32_t config, double share, double floor);
 /* (k / n)^scaling */
 double ct_rst_share(const struct ct_elastico_family *f, uint32_t gpus, uint32_t requested);
 void ct_rst_submit(struct ct_elastico *e, const struct ct_view *v, uint32_t job); /* * */
@@ -318,9 +320,9 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 
 /* ---- pds.c */
 void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v);
-/* Is the pair beyond a tolerance (by the hysteresis, for those who share already)? */
+/* Is that slow-down more than the job tolerates in a configuration, `slack` on top? */
 bool ct_pds_violates(const struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t config,
-		     double slowdown);
+		     double slowdown, double slack);
 
 /* ---- admit.c */
 int ct_admit(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);

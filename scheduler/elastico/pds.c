@@ -145,7 +145,8 @@ static uint32_t choose(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 	const struct ct_elastico_job *j = &e->job[job];
 	const struct ct_elastico_family *f = &e->family[j->family];
 	uint32_t current = ct_view_job(v, job)->config, best = current, room;
-	double least;
+	const struct ct_view_job *w = ct_view_job(v, job);
+	double least, share = ct_rst_share(f, w->gpus_held, w->num_gpus);
 
 	least = ct_esp_score(&f->config[current], e->price) + penalty_of(j, current);
 	room = room_beside(e, v, job);
@@ -153,7 +154,7 @@ static uint32_t choose(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 		uint32_t c = f->front[i];
 		double s;
 
-		if (c == current || f->config[c].mem_mib > room)
+		if (c == current || f->config[c].mem_mib > room || !ct_rst_reaches(f, c, share, v->attain_floor))
 			continue;
 		s = ct_esp_score(&f->config[c], e->price) + penalty_of(j, c) + e->switch_cost;
 		if (s < least) {
@@ -167,14 +168,13 @@ static uint32_t choose(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 /* ---- lines 10 to 16 */
 
 bool ct_pds_violates(const struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t config,
-		     double slowdown)
+		     double slowdown, double slack)
 {
 	const struct ct_view_job *j = ct_view_job(v, job);
 	const struct ct_elastico_family *f = &e->family[e->job[job].family];
 	double tau = ct_iac_tau_of(e, v, f, config, ct_rst_share(f, j->gpus_held, j->num_gpus));
 
-	/* Who is there already is not moved for a trifle. */
-	return e->iac && slowdown > tau + (config == j->config ? e->hysteresis : 0);
+	return e->iac && slowdown > tau + slack;
 }
 
 static void penalise(struct ct_elastico *e, const struct ct_view *v, uint32_t job, double slowdown)
@@ -196,9 +196,12 @@ static bool check_pair(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 	struct ct_elastico_job *j = &e->job[job], *k = &e->job[j->partner];
 	const struct ct_elastico_config *a = &e->family[j->family].config[j->choice],
 					*b = &e->family[k->family].config[k->choice];
-	double s = ct_iac_slowdown(e, v, a, b), t = ct_iac_slowdown(e, v, b, a);
+	double s = ct_iac_slowdown(e, v, a, b), t = ct_iac_slowdown(e, v, b, a), slack = 0;
 
-	if (!ct_pds_violates(e, v, job, j->choice, s) && !ct_pds_violates(e, v, j->partner, k->choice, t))
+	/* Who is there already is not moved for a trifle. */
+	if (j->choice == ct_view_job(v, job)->config && k->choice == ct_view_job(v, j->partner)->config)
+		slack = e->hysteresis;
+	if (!ct_pds_violates(e, v, job, j->choice, s, slack) && !ct_pds_violates(e, v, j->partner, k->choice, t, slack))
 		return true;
 	penalise(e, v, job, s);
 	penalise(e, v, j->partner, t);

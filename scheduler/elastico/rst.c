@@ -197,6 +197,11 @@ double ct_rst_share(const struct ct_elastico_family *f, uint32_t gpus, uint32_t 
 	return f->scaling < 1 || f->scaling > 1 ? pow(share, f->scaling) : share;
 }
 
+bool ct_rst_reaches(const struct ct_elastico_family *f, uint32_t config, double share, double floor)
+{
+	return f->config[config].throughput * share >= floor;
+}
+
 /* ---- the profile cache: who arrives is known with probability `cache_hit`; the others
  * are measured one after the other, on interpolated estimates meanwhile */
 
