@@ -32,6 +32,7 @@ struct ct_setup {
 	struct ct_contention contention;
 	struct ct_transition_table transitions;
 	char transitions_digest[CT_DIGEST_TEXT];
+	char outages_digest[CT_DIGEST_TEXT]; /* of failures.file; empty without it */
 	struct ct_world_spec spec; /* but observer */
 	int want_figures;          /* set it before reading: fill `figures` (traces/figures.h) */
 	struct ct_figures figures;
@@ -46,6 +47,9 @@ int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(voi
 /* Tables and the world's specification; under a policy that makes use of it, training
  * jobs get their fewest GPUs (calib.gpu_span), in a new `work`. */
 int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err);
+/* After a run: the error of a policy that asked for predictions nobody could make. One
+ * that declares CT_POLICY_ELASTIC is told before. */
+int ct_setup_believed(const struct ct_setup *s, struct ct_err *err);
 void ct_setup_fini(struct ct_setup *s);
 
 /* GPUs of a configuration's cluster, 0 when it has none. */

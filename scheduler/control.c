@@ -144,6 +144,7 @@ static int begin(struct ct_control *c)
 
 	spec.observer = ct_control_observe;
 	spec.observer_ctx = c;
+	spec.belief = c->spec->belief;
 	c->world = ct_world_new(&spec, c->err);
 	if (!c->world)
 		return (int)c->err->code;

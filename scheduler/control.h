@@ -32,6 +32,9 @@ struct ct_control_spec {
 	void *progress_ctx;
 };
 
+/* The reasons of a policy, ends with name = NULL; NULL: it was built before there were any. */
+const struct ct_why *ct_control_whys(const struct ct_policy *p);
+
 struct ct_run_perf {
 	double cpu_s;        /* of the loop, CPU time of this thread */
 	double policy_cpu_s; /* of which inside the policy's functions */

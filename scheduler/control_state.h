@@ -41,6 +41,7 @@ struct ct_control {
 	struct ct_view_group *groups;
 	void *state;
 	struct ct_err *err;
+	uint32_t n_whys;     /* reasons that the policy knows */
 	bool planning;       /* a happening is the plan's own doing */
 	double clock_s;      /* what reading the clock takes */
 	bool timing;         /* this call of schedule() is measured */

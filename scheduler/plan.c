@@ -81,16 +81,34 @@ static int plan_profile(struct ct_plan *p, uint32_t job, uint32_t config, const 
 
 static void plan_note(struct ct_plan *p, uint32_t job, uint32_t why, uint32_t other, double a, double b)
 {
-	(void)p;
-	(void)job;
-	(void)why;
-	(void)other;
-	(void)a;
-	(void)b;
+	struct ct_control *c = p->ctx;
+
+	if (!c->spec->world.record_decisions || p->failed)
+		return;
+	if (why >= c->n_whys)
+		ct_control_error(c, "at t=%.6f s: note() got reason %u, the policy has %u", ct_seconds(c->view.now_us),
+				 why, c->n_whys);
+	else if (job >= c->view.n_jobs || !c->job_record[job])
+		ct_control_error(c, "at t=%.6f s: note() about job number %u, which is not there",
+				 ct_seconds(c->view.now_us), job);
+	else if (other != CT_NO_JOB && other >= c->view.n_jobs)
+		ct_control_error(c, "at t=%.6f s: note() names job number %u, which does not exist",
+				 ct_seconds(c->view.now_us), other);
+	else
+		ct_world_note(c->world, job, why, other, a, b);
+}
+
+const struct ct_why *ct_control_whys(const struct ct_policy *p)
+{
+	return p->size >= offsetof(struct ct_policy, whys) + sizeof p->whys ? p->whys : NULL;
 }
 
 void ct_control_build_plan(struct ct_control *c)
 {
+	const struct ct_why *whys = ct_control_whys(c->policy);
+
+	while (whys && whys[c->n_whys].name)
+		c->n_whys++;
 	c->plan = (struct ct_plan){ .size = sizeof c->plan,
 				    .ctx = c,
 				    .start = plan_start,
@@ -102,5 +120,6 @@ void ct_control_build_plan(struct ct_control *c)
 				    .wake = plan_wake,
 				    .reserve = plan_reserve,
 				    .profile = plan_profile,
-				    .note = plan_note };
+				    .note = plan_note,
+				    .keeps_notes = c->spec->world.record_decisions };
 }

@@ -320,9 +320,10 @@ struct ct_plan {
 	 * it did is done again. */
 	int (*profile)(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n);
 	/* Records why: `why` is an index in the policy's `whys`, `other` a job or CT_NO_JOB.
-	 * The same reason as the job's last, with the same other job, is recorded once. Costs
-	 * nothing when the run keeps no decisions. */
+	 * The same reason as the job's last since it got or lost GPUs, with the same other job,
+	 * is recorded once. Costs nothing when the run keeps no decisions. */
 	void (*note)(struct ct_plan *p, uint32_t job, uint32_t why, uint32_t other, double a, double b);
+	int keeps_notes; /* 0: note() does nothing; spare yourself the numbers */
 };
 
 /* Start a job in its default configuration where place() found room. */

@@ -323,6 +323,13 @@ static struct ct_price price(struct ct_world *w, uint32_t job, enum ct_transitio
 	return p;
 }
 
+static uint32_t default_config(const struct ct_world *w, uint32_t job)
+{
+	const struct ct_family *f = w->spec.families ? w->spec.families[job] : NULL;
+
+	return f ? f->default_config : 0;
+}
+
 /* The job holds its GPUs; it starts to run, or to become ready to. */
 static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 {
@@ -347,11 +354,14 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	l->unsaved_us = 0;
 	book_held(w, job, 0, held_milli(w, job));
 	link_holder(w, job);
+	ct_log_start(w, job, !l->profiling && o->n_starts == 1 && !(p.cost_us > 0) && config == default_config(w, job));
 	w->n_queued--;
 	w->queued_milli -= ct_job_milli(&w->work->jobs[job]);
 	w->n_running++;
-	if (o->start_us < 0)
+	if (o->start_us < 0) {
 		o->start_us = w->where.now_us;
+		ct_attain_open(l, w->where.now_us);
+	}
 	slots = ct_slots_of(w, l);
 	l->settled = w->where.now_us;
 	if (p.cost_us > 0) {
@@ -504,6 +514,7 @@ void ct_requeue(struct ct_world *w, uint32_t job, bool failed)
 	if (failed)
 		hit(w, job, (left - l->remaining_us) / 1e6);
 	l->remaining_us = left;
+	ct_log_event(w, job, failed ? CT_STRETCH_FAILURE : CT_STRETCH_PREEMPT);
 	ct_world_enter(w, job, CT_JOB_QUEUED,
 		       o->state == CT_JOB_STARTING  ? CT_PHASE_START
 		       : l->profiling               ? CT_PHASE_PROFILE
@@ -583,6 +594,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 	free(old);
 	p = price(w, job, CT_TRANSITION_MIGRATE, l->config, config);
 	l->config = l->next_config = config;
+	ct_log_event(w, job, CT_STRETCH_MIGRATE);
 	take(w, job, gpus, n, &d);
 	record_place(w, job, gpus, n);
 	w->outcome[job].n_migrations = one_more(w->outcome[job].n_migrations);
@@ -633,6 +645,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 	p = price(w, job, CT_TRANSITION_SWITCH, l->config, config);
 	l->next_config = config;
 	w->outcome[job].n_switches = one_more(w->outcome[job].n_switches);
+	ct_log_event(w, job, CT_STRETCH_SWITCH);
 	if (p.cost_us > 0 && !p.blocks) {
 		l->switching = ct_event_push(&w->events, w->where.now_us + p.cost_us, CT_EVENT_FINISH,
 					     ct_end_payload(job, CT_END_SWITCH));

@@ -53,8 +53,8 @@ const char *ct_reason_text(enum ct_reason r)
 
 const char *ct_event_kind_name(enum ct_event_kind k)
 {
-	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",  "start",  "run",     "finish",
-							  "fail",    "preempt", "switch", "migrate", "node_down",
+	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",  "start",   "run",      "finish",
+							  "fail",    "preempt", "switch",  "migrate",  "node_down",
 							  "node_up", "wake",    "reserve", "gpu_down", "gpu_up" };
 
 	return name[k];
@@ -253,6 +253,9 @@ struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *e
 	/* Most jobs leave one range; asked for at once, the pages are huge and never move. */
 	w->cap_places = 4 * (size_t)w->n_jobs;
 	w->places = ct_calloc(w->cap_places, sizeof *w->places);
+	CT_GROW(w->attained, w->cap_attained, 1);
+	w->attained[0] = (struct ct_attained){ .window_frac = 1 };
+	w->n_attained = 1;
 	w->gpu_mark = ct_calloc(c->n_gpus, sizeof *w->gpu_mark);
 	w->scratch = ct_calloc(c->n_gpus, sizeof *w->scratch);
 	w->holders = CT_NONE;
@@ -292,6 +295,8 @@ void ct_world_free(struct ct_world *w)
 	free(w->node_plans);
 	free(w->places);
 	free(w->happenings);
+	free(w->attained);
+	ct_log_fini(&w->log);
 	free(w);
 }
 
@@ -426,6 +431,7 @@ static void finish(struct ct_world *w, uint32_t job)
 		l->remaining_us = 0;
 	}
 	ct_event_cancel(&w->events, l->switching);
+	ct_attain_close(w, job);
 	ct_world_end_job(w, job, CT_JOB_FINISHED, CT_REASON_NONE);
 	ct_release(w, job, &slots, &n);
 	ct_world_tell(w, CT_DID_FINISH, job, l->config, slots, n);

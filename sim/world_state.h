@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* world_state.h - what a world is made of; for the files that implement world.h
  * only: world.c (clock and life cycle), verbs.c, progress.c (rates), failures.c,
- * accounts.c. */
+ * accounts.c, attain.c (shortfall by cause), log.c (decision records). */
 #ifndef CT_SIM_WORLD_STATE_H
 #define CT_SIM_WORLD_STATE_H
 
 #include "sim/event_queue.h"
 #include "sim/world.h"
+
+/* What takes a job's rate away from 1, as the rate was last set; see ct_attained. */
+struct ct_shortfall {
+	double config, gpus, slowdown, mispredicted;
+};
+
+/* From a job's first start on. */
+struct ct_attain {
+	ct_time since; /* accounted up to here */
+	ct_time into;  /* of the present window */
+	double work;   /* done in it, in microseconds */
+	uint32_t windows, met;
+	bool plain; /* `now` is all zero */
+	struct ct_shortfall now, sum; /* rates; microseconds */
+};
+
+/* Who shares the slowest GPU of a job. */
+struct ct_beside {
+	uint32_t partner, others; /* CT_NONE, 0: nobody */
+	double factor, predicted; /* of its speed; slow-down, NaN: no belief */
+};
 
 /* The moving side of a job, from its submission to its end. Records are reused, last
  * freed first: a run touches memory for the jobs that are there at a time, not for
@@ -34,6 +55,12 @@ struct ct_live {
 	double saved_remaining_us; /* at its last start or checkpoint: what a failure falls back to */
 	ct_time unsaved_us;        /* run time since then, at `settled` */
 	uint64_t pool_milli;
+	struct ct_attain attain;
+	/* what the log said last */
+	uint32_t why, why_other; /* why + 1; 0: nothing */
+	uint32_t told_partner;
+	uint32_t told_config;
+	float told_slowdown, told_predicted;
 };
 
 /* What a configuration of a job asks for, whoever defines it. */
@@ -53,7 +80,7 @@ struct ct_node_plan {
 	bool gpu, up;
 };
 
-struct ct_law_state { /* of a node or GPU that fails by law */
+struct ct_law_state {       /* of a node or GPU that fails by law */
 	uint32_t n_outages; /* that are over */
 	bool down;
 };
@@ -123,6 +150,9 @@ struct ct_world {
 	size_t n_places, cap_places;
 	struct ct_happening *happenings;
 	size_t n_happenings, cap_happenings;
+	struct ct_attained *attained; /* [0]: nothing to tell */
+	size_t n_attained, cap_attained;
+	struct ct_log log;
 };
 
 static inline struct ct_live *ct_live(const struct ct_world *w, uint32_t job)
@@ -173,6 +203,22 @@ void ct_progress_rate_survivors(struct ct_world *w, const struct ct_slot *slots,
 /* SM activity of the GPUs of these slots, from scratch. */
 void ct_progress_sm(struct ct_world *w, const struct ct_slot *slots, uint32_t n);
 void ct_progress_stop(struct ct_world *w, uint32_t job); /* settle, rate 0, no end event */
+
+/* attain.c */
+void ct_attain_open(struct ct_live *l, ct_time now); /* first start */
+/* Up to `t` at the present rate; before the rate is changed. */
+void ct_attain_settle(const struct ct_world *w, struct ct_live *l, ct_time t);
+/* The factors of the rate from now on. */
+void ct_attain_rate(struct ct_live *l, double throughput, double gpus, double speed, const struct ct_beside *b);
+void ct_attain_close(struct ct_world *w, uint32_t job); /* finished; settled */
+
+/* log.c: no-ops where the log is not kept. */
+void ct_log_event(struct ct_world *w, uint32_t job, enum ct_stretch_kind kind);
+/* It got its GPUs; `plain`: with nothing to tell. */
+void ct_log_start(struct ct_world *w, uint32_t job, bool plain);
+/* It runs in this company from `t` on. */
+void ct_log_beside(struct ct_world *w, uint32_t job, ct_time t, const struct ct_beside *b);
+void ct_log_fini(struct ct_log *log);
 
 /* verbs.c: give everything back (slots or pool) and tell nobody. The slots stay
  * readable through *slots until the next verb. */

@@ -319,6 +319,18 @@ int ct_lucid_profiler_start(struct ct_lucid *l, const struct ct_view *v, struct 
 	return 0;
 }
 
+void ct_lucid_profiler_note(const struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p, uint32_t job)
+{
+	uint32_t n_free = 0;
+
+	if (job >= l->n_jobs || l->job[job].place != CT_LUCID_WAITS_FOR_PROFILER ||
+	    ct_view_job(v, job)->state != CT_VIEW_QUEUED)
+		return;
+	for (uint32_t i = 0; i < l->n_pool; i++)
+		n_free += l->pool[i].in_use ? l->pool[i].n_free : 0;
+	p->note(p, job, CT_LUCID_WHY_PROFILER, CT_NO_JOB, l->job[job].num_gpus, n_free);
+}
+
 /* ---- afterwards */
 
 /* The lender gives its idle node of the highest number. */

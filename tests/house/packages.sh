@@ -23,6 +23,7 @@ packages() { # group package purpose
 	build libarchive-dev reading .tar.gz
 	build uthash-dev name tables
 	test libcmocka-dev unit tests
+	test libglpk-dev exact reference of the tests (they do without)
 	demo gnuplot-nox figures
 	check git README commands run in a fresh clone
 	check clang second compiler, fuzzing
