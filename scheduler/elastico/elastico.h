@@ -122,6 +122,9 @@ enum ct_elastico_why {
 };
 extern const struct ct_why ct_elastico_whys[];
 
+/* Parts of an epoch's time: those of the paper's Table 9. */
+enum ct_elastico_component { CT_LAP_ESP, CT_LAP_IAC, CT_LAP_PACK, CT_LAP_PDS };
+
 enum { CT_ELASTICO_ROUNDS = 8 }; /* most that `rounds` may be: room for a job's penalties */
 
 struct ct_elastico_job {
@@ -319,7 +322,7 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 					     uint32_t want, double least);
 
 /* ---- pds.c */
-void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v);
+void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);
 /* Is that slow-down more than the job tolerates in a configuration, `slack` on top? */
 bool ct_pds_violates(const struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t config,
 		     double slowdown, double slack);

@@ -224,12 +224,14 @@ static uint32_t check_all(struct ct_elastico *e, const struct ct_view *v)
 
 /* ---- Algorithm 1, lines 1 to 20 */
 
-void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v)
+void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p)
 {
 	uint32_t rounds = e->pds && e->iac ? (uint32_t)e->rounds : 1;
+	uint32_t violations;
 	struct ct_esp_market m;
 
 	open_market(e, v, &m);
+	p->lap(p, CT_LAP_PDS);
 	for (uint32_t i = 0; i < e->n_shared; i++)
 		e->job[e->shared[i]].n_penalties = 0;
 	for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
@@ -240,7 +242,10 @@ void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v)
 			e->n_iterations += ct_esp_tatonnement(&m, e->price);
 		for (uint32_t i = 0; i < e->n_shared; i++)
 			e->job[e->shared[i]].choice = choose(e, v, e->shared[i]);
-		if (check_all(e, v) == 0)
+		p->lap(p, CT_LAP_ESP);
+		violations = check_all(e, v);
+		p->lap(p, CT_LAP_IAC);
+		if (!violations)
 			break;
 	}
 	for (uint32_t i = 0; i < e->n_families; i++) {
@@ -257,4 +262,5 @@ void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v)
 			j->choice = ct_esp_choose(&e->family[j->family], e->price, w->config, e->switch_cost);
 		job = w->next;
 	}
+	p->lap(p, CT_LAP_ESP);
 }
