@@ -90,6 +90,7 @@ struct ct_column {
 	const char *name, *unit; /* unit "" = none */
 	enum ct_column_type type;
 	int constant; /* v holds one element */
+	int narrow;   /* its numbers fit, and in a file take, 4 bytes */
 	union {
 		const double *f64;
 		const int64_t *i64;   /* I64 and TIME */

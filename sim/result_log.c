@@ -31,11 +31,11 @@ static void make_decisions(struct ct_result *r, const struct ct_log *log)
 	}
 	f->n_rows = n;
 	ct_frame_add_i64(f, &r->arena, "time", "s", CT_COLUMN_TIME, whole);
-	ct_frame_add_i64(f, &r->arena, "job", "", CT_COLUMN_I64, job);
-	ct_frame_add_i64(f, &r->arena, "why", "", CT_COLUMN_I64, why);
-	ct_frame_add_i64(f, &r->arena, "other", "", CT_COLUMN_I64, other);
-	ct_frame_add_f64(f, &r->arena, "a", "", a);
-	ct_frame_add_f64(f, &r->arena, "b", "", b);
+	ct_frame_add_i64(f, &r->arena, "job", "", CT_COLUMN_I64, job)->narrow = 1;
+	ct_frame_add_i64(f, &r->arena, "why", "", CT_COLUMN_I64, why)->narrow = 1;
+	ct_frame_add_i64(f, &r->arena, "other", "", CT_COLUMN_I64, other)->narrow = 1;
+	ct_frame_add_f64(f, &r->arena, "a", "", a)->narrow = 1;
+	ct_frame_add_f64(f, &r->arena, "b", "", b)->narrow = 1;
 	free(whole);
 	free(a);
 }
@@ -114,12 +114,12 @@ static void make_stretches(struct ct_result *r, const struct ct_world *w, const 
 	}
 	f->n_rows = n;
 	ct_frame_add_i64(f, &r->arena, "time", "s", CT_COLUMN_TIME, whole);
-	ct_frame_add_i64(f, &r->arena, "job", "", CT_COLUMN_I64, job);
+	ct_frame_add_i64(f, &r->arena, "job", "", CT_COLUMN_I64, job)->narrow = 1;
 	add_texts(r, w, log);
-	ct_frame_add_i64(f, &r->arena, "others", "", CT_COLUMN_I64, others);
-	ct_frame_add_i64(f, &r->arena, "partner", "", CT_COLUMN_I64, partner);
-	ct_frame_add_f64(f, &r->arena, "slowdown", "x", slowdown);
-	ct_frame_add_f64(f, &r->arena, "predicted", "x", predicted);
+	ct_frame_add_i64(f, &r->arena, "others", "", CT_COLUMN_I64, others)->narrow = 1;
+	ct_frame_add_i64(f, &r->arena, "partner", "", CT_COLUMN_I64, partner)->narrow = 1;
+	ct_frame_add_f64(f, &r->arena, "slowdown", "x", slowdown)->narrow = 1;
+	ct_frame_add_f64(f, &r->arena, "predicted", "x", predicted)->narrow = 1;
 	free(whole);
 	free(slowdown);
 }
