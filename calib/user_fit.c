@@ -370,10 +370,10 @@ static void check_pairs(struct fitter *f)
 		if (f->seen[i] > 2 && !f->changed[i])
 			warn(f, "constant-column",
 			     "%s:%zu:%zu: '%s' has the same throughput beside every partner: is it really measured?",
-			     f->first[i].file, f->first[i].line, f->first[i].col, c->config[i].profile.name);
+			     f->o->pairs, f->first[i].line, f->first[i].col, c->config[i].profile.name);
 	if (f->no_mps)
-		warn(f, "no-mps", "%s:%zu:%zu: pairs measured without MPS: what is fitted is time slicing",
-		     f->mps_at.file, f->mps_at.line, f->mps_at.col);
+		warn(f, "no-mps", "%s:%zu:%zu: pairs measured without MPS: what is fitted is time slicing", f->o->pairs,
+		     f->mps_at.line, f->mps_at.col);
 	if (c->mode == CT_CALIB_LATENT && (double)c->n_pairs < 0.3 * possible)
 		warn(f, "few-pairs", "%zu of %.0f possible pairs; latent demands want at least 30 %%", c->n_pairs,
 		     possible);
