@@ -4,6 +4,7 @@
 
 #include "sim/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,13 @@ static void predict(const struct ct_predictor *p, const struct ct_config_pair *p
 		}
 		p->learner->predict(p->model, x, k, out + from);
 	}
+}
+
+void ct_predictor_features(const struct ct_predictor *p, const double *x, size_t n, double *out)
+{
+	p->learner->predict(p->model, x, n, out);
+	for (size_t i = 0; i < n; i++)
+		out[i] = fmax(out[i], 1);
 }
 
 static void tell(const struct ct_predictor *p, const struct ct_config_pair *pair, size_t n, double *out)
@@ -58,9 +66,10 @@ struct ct_predictor *ct_predictor_learned(const struct ct_learner *l, const stru
 {
 	struct ct_predictor *p = ct_calloc(1, sizeof *p);
 
-	*p = (struct ct_predictor){
-		.name = l->name, .slowdown = predict, .free = predictor_free, .profiles = set->n_profiles, .learner = l
-	};
+	*p = (struct ct_predictor){ .name = l->name, .slowdown = predict, .free = predictor_free, .learner = l };
+	if (!set)
+		return p;
+	p->profiles = set->n_profiles;
 	p->feature = ct_calloc((size_t)set->n_profiles * CT_JOB_FEATURES, sizeof *p->feature);
 	memcpy(p->digest, set->digest, sizeof p->digest);
 	return p;
@@ -75,9 +84,10 @@ int ct_predictor_train(const char *name, const struct ct_samples *samples, uint6
 
 	if (!l || l == &ct_learner_mean)
 		return ct_err_at(err, CT_ECONFIG, NULL, "'%s' is none of dnn, xgb, linear", name);
-	CT_CHECK(NULL, samples->width == CT_FEATURES, "samples of %zu features", samples->width);
+	CT_CHECK(NULL, !set || samples->width == CT_FEATURES, "samples of %zu features", samples->width);
 	p = ct_predictor_learned(l, set);
-	for (uint32_t i = 0; i < set->n_profiles; i++)
+	p->seed = seed;
+	for (uint32_t i = 0; i < p->profiles; i++)
 		ct_features_job(&set->profile[i], i, seen, p->feature + (size_t)i * CT_JOB_FEATURES);
 	rc = l->train(samples, seed, 1, &p->model, err);
 	if (rc) {

@@ -14,8 +14,8 @@
  *	p->free(p);
  *
  * A file (HDF5) holds one learned predictor: group /predictor with the learner's
- * arrays, its name, the features of the configurations as they were seen, and the
- * digest of the profile set they belong to. */
+ * arrays, its name, the seed of its training, the features of the configurations as
+ * they were seen, and the digest of the profile set they belong to. */
 #ifndef CT_CALIB_PREDICTOR_H
 #define CT_CALIB_PREDICTOR_H
 
@@ -41,17 +41,24 @@ struct ct_predictor {
 	void *model;
 	double *feature; /* [profiles][CT_JOB_FEATURES] */
 	char digest[65]; /* of the profile set */
+	uint64_t seed;   /* of the training */
 	/* of the oracle */
 	struct ct_demand *demand;
 	struct ct_slowdown_params truth;
 };
 
-/* dnn, xgb or linear from a sample set that `seen` made. `seen` NULL: exact counters. */
+/* dnn, xgb or linear from a sample set that `seen` made. `seen` NULL: exact counters.
+ * `set` NULL: it knows no configurations by number and answers ct_predictor_features()
+ * alone; then the samples may have any width. */
 int ct_predictor_train(const char *name, const struct ct_samples *samples, uint64_t seed, const struct ct_profiles *set,
 		       const struct ct_observation *seen, struct ct_predictor **out, struct ct_err *err);
 /* oracle or none. `truth` may be NULL for none. */
 int ct_predictor_plain(const char *name, const struct ct_profiles *set, const struct ct_slowdown_params *truth,
 		       struct ct_predictor **out, struct ct_err *err);
+
+/* What a learned predictor says of a pair of which only the features are known; `n`
+ * rows of the learner's width. At least 1. */
+void ct_predictor_features(const struct ct_predictor *p, const double *x, size_t n, double *out);
 
 /* Written whole or not at all; CT_EIO. CT_ECONFIG for oracle and none, which have
  * nothing to save. */

@@ -6,6 +6,7 @@
 
 #include "calib/predictor.h"
 
+/* `set` NULL: it will know no configuration by number. */
 struct ct_predictor *ct_predictor_learned(const struct ct_learner *l, const struct ct_profiles *set);
 
 #endif

@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Out of memory aborts in sim/memory.c, so uthash never sees NULL. */
+#define uthash_malloc(size) ct_calloc(1, (size))
+#define uthash_fatal(msg)   ct_check_failed(NULL, "uthash", __FILE__, __LINE__, "%s", (msg))
+#include <uthash.h>
+
 #define NONE UINT32_MAX
 
 /* A workload as the calibration knows it, whatever form that came in. */
@@ -17,6 +22,21 @@ struct known {
 	const char *name;
 	const struct ct_workload_model *model; /* with base values; NULL from a file */
 	uint32_t first, n, default_profile;    /* of the known profiles */
+	uint32_t text;                         /* in the workload's strings, 0 = no job names it */
+};
+
+/* No padding, so that bytes compare. */
+struct kind_key {
+	double isl, osl; /* of the job, 0 where they are the profile's own */
+	uint32_t id, spare;
+};
+
+struct kind {
+	struct kind_key key;
+	struct ct_profile profile;
+	struct ct_demand demand;
+	uint32_t number, known;
+	UT_hash_handle hh;
 };
 
 /* What decides a family: equal keys share one. No padding, so that bytes compare. */
@@ -30,20 +50,21 @@ struct family {
 	struct ct_family family;
 	struct ct_configuration *config;
 	struct ct_profile *profile;
-	struct ct_demand *demand;
-	uint32_t *id; /* of each, over all known profiles */
+	uint32_t *kind; /* of each */
 };
 
 struct ct_truth {
 	struct ct_truth_options o;
-	const struct ct_workload *work;
-	struct ct_profiles *set;     /* from a folder, or */
-	struct ct_calibration *file; /* from a file */
+	const struct ct_workload *work; /* while it is made */
+	struct ct_profiles *set;        /* from a folder, or */
+	struct ct_calibration *file;    /* from a file */
 	struct ct_slowdown_params params;
 	double sigma[CT_COLOCS];
 	int resources;
 	struct known *known;
 	size_t n_known, cap_known;
+	struct kind *by_key, **kind; /* uthash; by number */
+	size_t n_kinds, cap_kinds;
 	uint32_t n_profiles;
 	struct family **family;
 	size_t n_families, cap_families;
@@ -205,33 +226,69 @@ static uint32_t named_default(struct ct_truth *t, const struct known *k, const c
 	return index;
 }
 
-static void add_member(struct ct_truth *t, struct family *f, const struct known *k, uint32_t index)
+/* A known profile at a job's lengths. Their own stay as they are, and so do those of
+ * training and of a calibration file, whose profiles are measurements. */
+static struct ct_profile at_lengths(const struct ct_truth *t, const struct known *k, uint32_t id, double isl,
+				    double osl)
 {
-	struct ct_profile p = *profile_at(t, k->first + index);
-	uint32_t at = f->family.n;
+	struct ct_profile p = *profile_at(t, id);
 
-	if (k->model && !k->model->train && f->key.isl + f->key.osl > 0) {
-		if (p.seqlen < f->key.isl + f->key.osl)
-			return;
-		p.isl = f->key.isl;
-		p.osl = fmax(f->key.osl, 1);
+	if (k->model && !k->model->train && isl + osl > 0) {
+		p.isl = isl;
+		p.osl = fmax(osl, 1);
 		ct_profile_fill(&t->set->knobs, k->model, &p);
 	}
+	return p;
+}
+
+static uint32_t kind_of(struct ct_truth *t, uint32_t known, uint32_t id, const struct ct_profile *p)
+{
+	const struct ct_profile *own = profile_at(t, id);
+	struct kind_key key;
+	struct kind *k;
+
+	memset(&key, 0, sizeof key);
+	key.id = id;
+	if (p->isl < own->isl || p->isl > own->isl || p->osl < own->osl || p->osl > own->osl) {
+		key.isl = p->isl;
+		key.osl = p->osl;
+	}
+	HASH_FIND(hh, t->by_key, &key, sizeof key, k);
+	if (k)
+		return k->number;
+	k = ct_calloc(1, sizeof *k);
+	k->key = key;
+	k->profile = *p;
+	k->demand = t->set ? ct_slowdown_demand(&t->params, p) : t->file->config[id].demand;
+	k->number = (uint32_t)t->n_kinds;
+	k->known = known;
+	HASH_ADD(hh, t->by_key, key, sizeof k->key, k);
+	CT_GROW(t->kind, t->cap_kinds, t->n_kinds + 1);
+	t->kind[t->n_kinds++] = k;
+	return k->number;
+}
+
+static void add_member(struct ct_truth *t, struct family *f, const struct known *k, uint32_t index)
+{
+	struct ct_profile p = at_lengths(t, k, k->first + index, f->key.isl, f->key.osl);
+	uint32_t at = f->family.n;
+
+	if (k->model && !k->model->train && f->key.isl + f->key.osl > 0 && p.seqlen < f->key.isl + f->key.osl)
+		return;
 	if ((t->o.gpu_mem_mib && p.fb_mib > t->o.gpu_mem_mib) || p.throughput < f->key.floor)
 		return;
 	f->profile[at] = p;
-	f->id[at] = k->first + index;
-	f->demand[at] = t->set ? ct_slowdown_demand(&t->params, &p) : t->file->config[k->first + index].demand;
+	f->kind[at] = kind_of(t, f->key.known, k->first + index, &p);
 	f->family.n++;
 }
 
 /* The wished default, or the fastest that is left. */
-static uint32_t default_of(const struct family *f, uint32_t wished)
+static uint32_t default_of(const struct ct_truth *t, const struct family *f, uint32_t wished)
 {
 	uint32_t best = 0;
 
 	for (uint32_t i = 0; i < f->family.n; i++) {
-		if (f->id[i] == wished)
+		if (t->kind[f->kind[i]]->key.id == wished)
 			return i;
 		if (f->profile[i].throughput > f->profile[best].throughput)
 			best = i;
@@ -239,7 +296,7 @@ static uint32_t default_of(const struct family *f, uint32_t wished)
 	return best;
 }
 
-static void fill_configurations(struct family *f)
+static void fill_configurations(const struct ct_truth *t, struct family *f)
 {
 	double reference = f->profile[f->family.default_config].throughput;
 
@@ -253,10 +310,12 @@ static void fill_configurations(struct family *f)
 			.gpu_mem_mib = p->fb_mib,
 			.cpu_milli = f->key.cpu_milli ? f->key.cpu_milli : p->cpu_milli * f->key.gpus,
 			.mem_mib = f->key.mem_mib ? f->key.mem_mib : p->host_mib * f->key.gpus,
+			.kind = f->kind[i],
 		};
 	}
 	f->family.config = f->config;
-	f->family.scaling = 1;
+	f->family.train = f->profile[0].train;
+	f->family.scaling = f->family.train && t->o.scaling > 0 ? t->o.scaling : 1;
 }
 
 static struct family *make_family(struct ct_truth *t, const struct key *key)
@@ -267,13 +326,12 @@ static struct family *make_family(struct ct_truth *t, const struct key *key)
 	f->key = *key;
 	f->config = ct_calloc(k->n, sizeof *f->config);
 	f->profile = ct_calloc(k->n, sizeof *f->profile);
-	f->demand = ct_calloc(k->n, sizeof *f->demand);
-	f->id = ct_calloc(k->n, sizeof *f->id);
+	f->kind = ct_calloc(k->n, sizeof *f->kind);
 	for (uint32_t i = 0; i < k->n; i++)
 		add_member(t, f, k, i);
 	if (f->family.n) {
-		f->family.default_config = default_of(f, k->first + key->config);
-		fill_configurations(f);
+		f->family.default_config = default_of(t, f, k->first + key->config);
+		fill_configurations(t, f);
 	}
 	CT_GROW(t->family, t->cap_families, t->n_families + 1);
 	t->family[t->n_families++] = f;
@@ -334,8 +392,11 @@ static void give_families(struct ct_truth *t, struct ct_err *err)
 {
 	uint32_t *known = ct_calloc(t->work->strings.n + 1, sizeof *known);
 
-	for (size_t i = 0; i < t->work->strings.n; i++)
+	for (size_t i = 0; i < t->work->strings.n; i++) {
 		known[i] = known_of(t, ct_strings_text(&t->work->strings, (uint32_t)i));
+		if (known[i] != NONE)
+			t->known[known[i]].text = (uint32_t)i;
+	}
 	t->job_family = ct_calloc(t->work->n + 1, sizeof *t->job_family);
 	t->families = ct_calloc(t->work->n + 1, sizeof *t->families);
 	for (uint32_t i = 0; i < t->work->n; i++) {
@@ -364,26 +425,50 @@ static double residual(const struct ct_truth *t, uint32_t self, uint32_t other, 
 	return exp(t->sigma[type] * gsl_ran_gaussian_ziggurat(&s.rng, 1));
 }
 
+/* NaN: neither model nor measurement knows the pair. */
+static double slowdown(const struct ct_truth *t, const struct kind *self, const struct kind *other)
+{
+	uint32_t a = self->key.id, b = other->key.id;
+	double s;
+
+	if (t->measured && t->measured[(size_t)a * t->n_profiles + b] > 0)
+		return (double)t->measured[(size_t)a * t->n_profiles + b];
+	if (t->file && t->file->mode == CT_CALIB_OVERRIDES)
+		return (double)NAN;
+	s = ct_slowdown_of(&t->params, &self->demand, &other->demand, t->resources);
+	return fmax(s * residual(t, a, b, ct_coloc_type(&self->profile, &other->profile)), 1);
+}
+
+static double beside(const struct ct_truth *t, const struct ct_contender *self, const struct ct_contender *other)
+{
+	return t->o.beside.factor ? t->o.beside.factor(t->o.beside.state, self, other) : 1;
+}
+
 static double factor(const void *state, const struct ct_contender *self, const struct ct_contender *other)
 {
 	const struct ct_truth *t = state;
-	uint32_t i = t->job_family[self->job], j = t->job_family[other->job], a, b;
-	const struct family *fi, *fj;
+	uint32_t i = t->job_family[self->job], j = t->job_family[other->job];
 	double s;
 
 	if (i == NONE || j == NONE)
-		return t->o.beside.factor ? t->o.beside.factor(t->o.beside.state, self, other) : 1;
-	fi = t->family[i];
-	fj = t->family[j];
-	a = fi->id[self->config];
-	b = fj->id[other->config];
-	if (t->measured && t->measured[(size_t)a * t->n_profiles + b] > 0)
-		return 1 / (double)t->measured[(size_t)a * t->n_profiles + b];
-	if (t->file && t->file->mode == CT_CALIB_OVERRIDES)
-		return t->o.beside.factor ? t->o.beside.factor(t->o.beside.state, self, other) : 1;
-	s = ct_slowdown_of(&t->params, &fi->demand[self->config], &fj->demand[other->config], t->resources);
-	s *= residual(t, a, b, ct_coloc_type(&fi->profile[self->config], &fj->profile[other->config]));
-	return 1 / fmax(s, 1);
+		return beside(t, self, other);
+	s = slowdown(t, t->kind[t->family[i]->kind[self->config]], t->kind[t->family[j]->kind[other->config]]);
+	return isnan(s) ? beside(t, self, other) : 1 / s;
+}
+
+double ct_truth_slowdown(const struct ct_truth *t, uint32_t self, uint32_t other)
+{
+	const struct kind *a = t->kind[self], *b = t->kind[other];
+	double s = slowdown(t, a, b);
+
+	if (isnan(s)) {
+		/* The table of pairs asks for models alone; the one that is asked about came later. */
+		struct ct_contender x = { .model = t->known[a->known].text, .milli = 1000, .start = 1 };
+		struct ct_contender y = { .model = t->known[b->known].text, .milli = 1000 };
+
+		s = 1 / beside(t, &x, &y);
+	}
+	return s;
 }
 
 /* ---- transitions */
@@ -451,6 +536,7 @@ static void digest(struct ct_truth *t)
 	ct_digest_text(&d, t->info.digest);
 	ct_digest_i64(&d, t->o.residual != 0);
 	ct_digest_i64(&d, t->o.gpu_mem_mib);
+	ct_digest_f64(&d, t->o.scaling > 0 ? t->o.scaling : 1);
 	ct_digest_final(&d, t->digest);
 	t->info.digest = t->digest;
 }
@@ -470,6 +556,8 @@ int ct_truth_new(const struct ct_truth_options *o, const struct ct_workload *wor
 	find_columns(t);
 	give_families(t, err);
 	t->info.families = t->n_families;
+	t->info.jobs = work->n;
+	t->work = NULL;
 	digest(t);
 	if (err->code)
 		ct_truth_free(t);
@@ -485,11 +573,14 @@ void ct_truth_free(struct ct_truth *t)
 	for (size_t i = 0; i < t->n_families; i++) {
 		free(t->family[i]->config);
 		free(t->family[i]->profile);
-		free(t->family[i]->demand);
-		free(t->family[i]->id);
+		free(t->family[i]->kind);
 		free(t->family[i]);
 	}
 	free(t->family);
+	HASH_CLEAR(hh, t->by_key);
+	for (size_t i = 0; i < t->n_kinds; i++)
+		free(t->kind[i]);
+	free(t->kind);
 	free(t->known);
 	free(t->job_family);
 	free(t->families);
@@ -517,4 +608,61 @@ const struct ct_profile *ct_truth_profiles(const struct ct_truth *t, uint32_t jo
 struct ct_truth_info ct_truth_info(const struct ct_truth *t)
 {
 	return t->info;
+}
+
+uint32_t ct_truth_family_of(const struct ct_truth *t, uint32_t job)
+{
+	return t->job_family[job];
+}
+
+const struct ct_family *ct_truth_family(const struct ct_truth *t, uint32_t family)
+{
+	return &t->family[family]->family;
+}
+
+uint32_t ct_truth_kinds(const struct ct_truth *t)
+{
+	return (uint32_t)t->n_kinds;
+}
+
+struct ct_kind ct_truth_kind(const struct ct_truth *t, uint32_t kind)
+{
+	const struct kind *k = t->kind[kind];
+
+	return (struct ct_kind){ .profile = &k->profile,
+				 .id = k->key.id,
+				 .workload = k->known,
+				 .first = t->known[k->known].first,
+				 .n = t->known[k->known].n,
+				 .isl = k->key.isl,
+				 .osl = k->key.osl };
+}
+
+uint32_t ct_truth_n_profiles(const struct ct_truth *t)
+{
+	return t->n_profiles;
+}
+
+struct ct_profile ct_truth_profile(const struct ct_truth *t, uint32_t id, double isl, double osl)
+{
+	size_t k = 0;
+
+	while (id >= t->known[k].first + t->known[k].n)
+		k++;
+	return at_lengths(t, &t->known[k], id, isl, osl);
+}
+
+const struct ct_profiles *ct_truth_set(const struct ct_truth *t)
+{
+	return t->set;
+}
+
+const struct ct_calibration *ct_truth_file(const struct ct_truth *t)
+{
+	return t->file;
+}
+
+const struct ct_slowdown_params *ct_truth_params(const struct ct_truth *t)
+{
+	return &t->params;
 }

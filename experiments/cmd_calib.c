@@ -23,7 +23,9 @@ enum {
 	PREDICTOR,
 	SEEDS,
 	CALIB,
-	CURVE
+	CURVE,
+	VOLCANO,
+	EVALUATIONS
 };
 static const struct ct_flag flags[] = {
 	{ "solo", SOLO, "FILE", "fit: CSV of throughputs alone; eval: of Lucid's form; import gavel: of decays" },
@@ -41,6 +43,9 @@ static const struct ct_flag flags[] = {
 	{ "out", OUT, "PATH", "fit, import, train: file to write; show: folder for CSV files" },
 	{ "predictor", PREDICTOR, "NAME", "train: dnn, xgb or linear (default dnn)" },
 	{ "seeds", SEEDS, "N", "eval: how many seeds, for the intervals (default 3)" },
+	{ "volcano", VOLCANO, "NAME", "scenario: the Volcano profile that is fitted (default volcano)" },
+	{ "evaluations", EVALUATIONS, "N", "scenario: vectors tried from each of four starts (default 40)" },
+	{ "jobs", 'j', "N", "scenario: worker processes (default 1)" },
 	{ "json", JSON, NULL, "one JSON document on stdout" },
 	{ 0 },
 };
@@ -50,7 +55,7 @@ static const struct action {
 	int (*run)(struct ct_calib_args *a);
 } actions[] = {
 	{ "fit", ct_calib_cmd_fit },     { "import", ct_calib_cmd_import }, { "show", ct_calib_cmd_show },
-	{ "train", ct_calib_cmd_train }, { "eval", ct_calib_cmd_eval },
+	{ "train", ct_calib_cmd_train }, { "eval", ct_calib_cmd_eval },     { "scenario", ct_calib_cmd_scenario },
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
@@ -77,6 +82,16 @@ static int act(struct ct_calib_args *a, int argc, char **argv)
 		if (!strcmp(argv[0], actions[i].name))
 			return actions[i].run(a);
 	return unknown_action(a->command, argv[0]);
+}
+
+static int positive(const struct ct_calib_args *a, const char *flag, const char *arg, unsigned *out)
+{
+	int64_t v;
+
+	if (ct_parse_i64(arg, strlen(arg), &v) || v < 1 || v > 1000)
+		return ct_misuse(a->command, "--%s wants a whole number from 1 to 1000, got '%.40s'", flag, arg);
+	*out = (unsigned)v;
+	return 0;
 }
 
 static int take(struct ct_calib_args *a, int id, const char *arg)
@@ -127,6 +142,13 @@ static int take(struct ct_calib_args *a, int id, const char *arg)
 	case CURVE:
 		a->curve = 1;
 		break;
+	case VOLCANO:
+		a->volcano = arg;
+		break;
+	case EVALUATIONS:
+		return positive(a, "evaluations", arg, &a->evaluations);
+	case 'j':
+		return positive(a, "jobs", arg, &a->processes);
 	case MEASURED:
 		a->measured = 1;
 		break;
@@ -140,10 +162,11 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 {
 	struct ct_flag_reader r = { .command = self, .argc = argc, .argv = argv };
 	struct ct_arena arena = { 0 };
-	struct ct_calib_args a = { .command = self, .arena = &arena, .seed = 1, .seeds = 3 };
+	struct ct_calib_args a = {
+		.command = self, .arena = &arena, .seed = 1, .seeds = 3, .interrupted = program->interrupted
+	};
 	int id, rc = 0;
 
-	(void)program;
 	while (!rc && (id = ct_flag_next(&r)) >= 0)
 		rc = take(&a, id, r.arg);
 	if (!rc)
@@ -156,7 +179,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_calib = {
 	.name = "calib",
-	.usage = "fit | import lucid DIR | import gavel FILE | show [FILE.h5] | train | eval [OPTION]...",
+	.usage = "fit | import lucid DIR | import gavel FILE | show [FILE.h5] | train | eval | scenario [OPTION]...",
 	.summary = "calibrate contention from measured pairs, and look at a calibration",
 	.flags = flags,
 	.notes = "solo.csv: config_id,workload,type,throughput; counters and knobs where known\n"
@@ -170,6 +193,7 @@ const struct ct_command ct_cmd_calib = {
 		    "  cotenant calib eval --seeds 5                  Table 7 beside ours\n"
 		    "  cotenant calib eval --pairs gavel_pairs.csv --gpu v100\n"
 		    "  cotenant calib eval --calib lucid.h5 --curve\n"
+		    "  cotenant calib scenario -j 2 --out fit.csv     load, spread and tilt behind `cotenant repro`\n"
 		    "  cotenant run --set calib=my-gpu.h5 ...",
 	.run = run,
 };

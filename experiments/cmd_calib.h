@@ -6,6 +6,7 @@
 #include "experiments/command.h"
 #include "sim/memory.h"
 
+#include <signal.h>
 #include <stdint.h>
 
 /* What the flags say; NULL: not given. */
@@ -16,6 +17,10 @@ struct ct_calib_args {
 	uint64_t seed;
 	unsigned seeds; /* how many, from `seed` on */
 	int measured, json, curve;
+	/* scenario */
+	const char *volcano;
+	unsigned processes, evaluations; /* 0: as it likes */
+	const volatile sig_atomic_t *interrupted;
 	int argc; /* operands after the action */
 	char **argv;
 };
@@ -25,5 +30,6 @@ int ct_calib_cmd_import(struct ct_calib_args *a);
 int ct_calib_cmd_show(struct ct_calib_args *a);
 int ct_calib_cmd_train(struct ct_calib_args *a);
 int ct_calib_cmd_eval(struct ct_calib_args *a);
+int ct_calib_cmd_scenario(struct ct_calib_args *a);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cotenant run [CONFIG.yaml] */
+#include "experiments/cell.h"
 #include "experiments/command.h"
 #include "experiments/config.h"
 #include "experiments/overrides.h"
 #include "experiments/progress.h"
-#include "experiments/setup.h"
 #include "experiments/run_report.h"
-#include "scheduler/control.h"
 #include "sim/output.h"
 
 #include <errno.h>
@@ -88,9 +87,11 @@ static void add_circumstances(struct ct_result *r, const struct ct_program *p)
 	ct_result_add(r, CT_RESULT_PERF, "command", command, 0);
 }
 
-static void add_perf(struct ct_result *r, const struct ct_program *p, const struct ct_setup *s,
-		     const struct ct_run_perf *perf)
+static void add_perf(struct ct_result *r, const struct ct_program *p, const struct ct_policy *policy,
+		     const struct ct_cell_result *cell)
 {
+	const struct ct_run_perf *perf = &cell->perf;
+	const char *const *names = ct_control_components(policy);
 	double engine_s = perf->cpu_s - perf->policy_cpu_s;
 	struct rusage use;
 
@@ -104,7 +105,9 @@ static void add_perf(struct ct_result *r, const struct ct_program *p, const stru
 	add_number(r, "epochs", (double)perf->schedules);
 	add_number(r, "run_cpu_s", perf->cpu_s);
 	add_number(r, "policy_cpu_s", perf->policy_cpu_s);
-	add_number(r, "read_s", s->read_s);
+	for (uint32_t i = 0; names && i < CT_COMPONENTS && names[i]; i++)
+		add_number(r, ct_result_text(r, "%s_%s_ms", policy->name, names[i]), perf->component_ms[i]);
+	add_number(r, "read_s", cell->setup.read_s);
 	add_number(r, "wall_s", ct_wall_s() - p->wall_start);
 	add_circumstances(r, p);
 }
@@ -122,91 +125,70 @@ static int write_outputs(const struct ct_result *r, struct ct_config *c, const s
 	return 0;
 }
 
-static int conclude(const struct ct_program *p, const struct request *q, struct ct_config *c, const struct ct_setup *s,
-		    const struct ct_world *w, const struct ct_run_perf *perf, struct ct_err *err)
+static int conclude(const struct ct_program *p, const struct request *q, struct ct_config *c,
+		    struct ct_cell_result *cell, struct ct_err *err)
 {
-	struct ct_result r = { 0 };
-	struct ct_account account;
-	int rc;
-
-	if (c->output.file || c->output.csv)
-		ct_result_from_world(&r, w);
-	else
-		ct_result_summarise(&r, w);
-	r.partial = ct_world_stopped(w);
-	ct_setup_describe(s, c, &r);
 	if (c->output.perf)
-		add_perf(&r, p, s, perf);
-	ct_setup_print_rejected(w, "cotenant: warning: rejected", stderr);
-	ct_world_account(w, &account);
-	if (account.left && !r.partial && c->sim.until == 0)
-		ct_setup_print_starved(w, account.left, stderr);
-	rc = write_outputs(&r, c, &account, q->json, err);
-	ct_result_fini(&r);
-	return rc;
+		add_perf(&cell->result, p, c->policy.policy, cell);
+	ct_setup_print_rejected(cell->world, "cotenant: warning: rejected", stderr);
+	if (cell->account.left && !cell->stopped && c->sim.until == 0)
+		ct_setup_print_starved(cell->world, cell->account.left, stderr);
+	return write_outputs(&cell->result, c, &cell->account, q->json, err);
 }
 
-/* ---- the run */
+/* ---- the run: one bar while reading, then one while running */
+
+struct bars {
+	struct ct_progress bar;
+	enum ct_progress_mode mode;
+};
 
 static void on_read(void *ctx, uint64_t done, uint64_t total)
 {
-	ct_progress_update(ctx, done, total);
+	ct_progress_update(&((struct bars *)ctx)->bar, done, total);
+}
+
+static void on_have_read(void *ctx, const struct ct_workload *w)
+{
+	struct bars *b = ctx;
+
+	ct_progress_done(&b->bar);
+	ct_setup_print_import(w, stderr);
+	ct_progress_init(&b->bar, b->mode, "running", "jobs");
 }
 
 static void on_run(void *ctx, uint64_t ended, uint64_t jobs, uint64_t events, ct_time now)
 {
 	(void)events;
 	(void)now;
-	ct_progress_update(ctx, ended, jobs);
-}
-
-static int simulate(const struct ct_program *p, const struct request *q, struct ct_config *c, struct ct_setup *s,
-		    int *stopped, struct ct_err *err)
-{
-	struct ct_progress bar;
-	struct ct_run_perf perf = { 0 };
-	struct ct_world *w = NULL;
-	const struct ct_control_spec spec = {
-		.world = s->spec,
-		.policy = c->policy.policy,
-		.policy_state = c->policy.state,
-		.period_us = c->sim.period,
-		.interrupt = p->interrupted,
-		.progress = on_run,
-		.progress_ctx = &bar,
-	};
-	int rc;
-
-	ct_progress_init(&bar, q->progress, "running", "jobs");
-	rc = ct_control_run(&spec, &w, &perf, err);
-	ct_progress_done(&bar);
-	if (rc)
-		return rc;
-	*stopped = ct_world_stopped(w);
-	rc = conclude(p, q, c, s, w, &perf, err);
-	ct_world_free(w);
-	return rc;
+	ct_progress_update(&((struct bars *)ctx)->bar, ended, jobs);
 }
 
 static int read_and_run(const struct ct_program *p, const struct request *q, struct ct_config *c, int *stopped,
 			struct ct_err *err)
 {
-	struct ct_setup s = { 0 };
-	struct ct_progress bar;
+	struct bars bars = { .mode = q->progress };
+	const struct ct_cell_request request = {
+		.want_jobs = c->output.file || c->output.csv,
+		.interrupt = p->interrupted,
+		.reading = on_read,
+		.have_read = on_have_read,
+		.running = on_run,
+		.ctx = &bars,
+	};
+	struct ct_cell_result cell;
 	int rc;
 
 	CT_TRY(check_output(c->output.file, 0, err));
 	CT_TRY(check_output(c->output.csv, 1, err));
-	ct_progress_init(&bar, q->progress, "reading", "B");
-	rc = ct_setup_trace(&s, c, on_read, &bar, err);
-	ct_progress_done(&bar);
-	if (rc == 0) {
-		ct_setup_print_import(s.work, stderr);
-		rc = ct_setup_world(&s, c, err);
-	}
-	if (rc == 0)
-		rc = simulate(p, q, c, &s, stopped, err);
-	ct_setup_fini(&s);
+	ct_progress_init(&bars.bar, q->progress, "reading", "B");
+	rc = ct_cell_run(c, &request, &cell, err);
+	ct_progress_done(&bars.bar);
+	if (rc)
+		return rc;
+	*stopped = cell.stopped;
+	rc = conclude(p, q, c, &cell, err);
+	ct_cell_fini(&cell);
 	return rc;
 }
 

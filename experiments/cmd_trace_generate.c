@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cotenant trace generate KIND --jobs N --days D --seed S --out F [--check] */
 #include "experiments/cmd_trace.h"
-#include "experiments/data_path.h"
+#include "experiments/jobs.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
 #include "sim/json.h"
@@ -13,7 +13,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { JOBS = 256, DAYS, SEED, GPUS, OUT, CHECK, FAILED, CONSTANTS, ASSIGN, SHARE, LOAD, NODE_GPUS, JSON };
+enum {
+	JOBS = 256,
+	DAYS,
+	SEED,
+	GPUS,
+	OUT,
+	CHECK,
+	FAILED,
+	CONSTANTS,
+	ASSIGN,
+	SHARE,
+	LOAD,
+	NODE_GPUS,
+	SPREAD,
+	TILT,
+	JSON
+};
 static const struct ct_flag flags[] = {
 	{ "jobs", JOBS, "N", "jobs to generate" },
 	{ "days", DAYS, "D", "span of their arrivals, from a Monday 00:00 on" },
@@ -22,7 +38,9 @@ static const struct ct_flag flags[] = {
 	{ "out", OUT, "FILE", "canonical trace to write, .h5, .csv or .swf" },
 	{ "assign", ASSIGN, "FILE", "give jobs workload names by these weights, e.g. data:traces/data/assign.csv" },
 	{ "share", SHARE, "X", "mixed: training's share of the work, below 1 (0.7)" },
-	{ "load", LOAD, "X", "mixed: offered load of --gpus (1)" },
+	{ "load", LOAD, "X", "mixed, testbed: offered load of --gpus (1)" },
+	{ "spread", SPREAD, "X", "testbed: sd of the logarithm of run times (1.3)" },
+	{ "tilt", TILT, "X", "testbed: favours large GPU counts, by count^X (0)" },
 	{ "node-gpus", NODE_GPUS, "N", "mixed: leave out training on shares of more GPUs than a node has" },
 	{ "failed", FAILED, NULL, "also jobs that fail, as in the trace (state 'Failed')" },
 	{ "constants", CONSTANTS, "FILE", "instead of the generator's own file of constants" },
@@ -75,6 +93,12 @@ static int take(const struct ct_command *self, struct request *r, int id, const 
 		return number(self, "share", arg, &r->o.share);
 	case LOAD:
 		return number(self, "load", arg, &r->o.load);
+	case SPREAD:
+		return number(self, "spread", arg, &r->o.spread);
+	case TILT:
+		if (ct_parse_f64(arg, strlen(arg), &r->o.tilt))
+			return ct_misuse(self, "--tilt wants a number, got '%.60s'", arg);
+		break;
 	case OUT:
 		r->out = arg;
 		break;
@@ -175,26 +199,6 @@ static int check(const struct request *r, const struct ct_workload *w, struct ct
 
 /* ---- generating */
 
-/* *path, or when it is not given the file `own` that comes with the program. */
-static int find(const char **path, const char *own, struct ct_arena *arena, struct ct_err *err)
-{
-	char name[256];
-
-	if (*path)
-		return ct_data_path(*path, arena, path, err);
-	if (!own)
-		return 0;
-	snprintf(name, sizeof name, "data:%s", own);
-	return ct_data_path(ct_arena_text(arena, name, strlen(name)), arena, path, err);
-}
-
-static int find_files(struct request *r, struct ct_arena *arena, struct ct_err *err)
-{
-	CT_TRY(find(&r->o.constants, r->g->constants, arena, err));
-	CT_TRY(find(&r->o.other, r->g->other, arena, err));
-	return find(&r->o.assign, r->g->assign, arena, err);
-}
-
 static void say(const struct ct_workload *w)
 {
 	ct_note("generated %zu jobs over %.2f days, digest %s", w->n,
@@ -209,7 +213,7 @@ static int generate(struct request *r, struct ct_arena *arena, struct ct_err *er
 	struct ct_workload *w;
 	int rc;
 
-	CT_TRY(find_files(r, arena, err));
+	CT_TRY(ct_jobs_generator_files(r->g, &r->o, arena, err));
 	CT_TRY(ct_generate(r->g, &r->o, &w, err));
 	say(w);
 	rc = r->out ? ct_trace_write(w, r->out, err) : 0;
@@ -274,8 +278,9 @@ const struct ct_command ct_cmd_trace_generate = {
 	.flags = flags,
 	.notes = "  KIND is 'pai' (training and inference like Alibaba's PAI trace), 'genai' (requests like\n"
 		 "  its GenAI serving trace), or 'mixed': pai's training, and genai's requests as a job for each\n"
-		 "  model and half hour, for a cluster of --gpus at an offered load. Without --days the span follows\n"
-		 "  from the trace's own arrival rate, without --jobs their number does.",
+		 "  model and half hour, for a cluster of --gpus at an offered load; 'testbed' is a day of the\n"
+		 "  ElastiCo paper's workloads, by the assumptions in traces/data/testbed.csv. Without --days the\n"
+		 "  span follows from the trace's own arrival rate, without --jobs their number does.",
 	.examples = "  cotenant trace generate pai --jobs 20000 --days 7 --seed 3 --out pai.h5\n"
 		    "  cotenant trace generate pai --jobs 1000000 --check\n"
 		    "  cotenant trace generate mixed --days 1 --gpus 64 --load 1.4 --out mixed.h5",

@@ -9,6 +9,7 @@
 #include "sim/csv.h"
 #include "sim/nearest.h"
 #include "sim/shown.h"
+#include "traces/generate.h"
 #include "traces/machines.h"
 
 #include <math.h>
@@ -407,6 +408,15 @@ int ct_config_load(struct ct_config *c, const char *path, struct ct_err *err)
 	return since(err, before);
 }
 
+int ct_config_take(struct ct_config *c, const struct ct_yaml *root, const char *folder, struct ct_err *err)
+{
+	const struct source s = { c, folder, err };
+	unsigned before = err->count;
+
+	yaml_root(&s, root);
+	return since(err, before);
+}
+
 static void forget_cluster(struct ct_config *c)
 {
 	free(c->cluster.types);
@@ -473,11 +483,33 @@ static int include_cluster(struct ct_config *c, struct ct_err *err)
 
 /* ---- from the command line */
 
+/* `key` is cut at its dot. */
+static int set_key(struct ct_config *c, char *key, struct value *v, struct ct_err *err)
+{
+	char *dot = strchr(key, '.');
+	char shown[CT_SHOWN];
+
+	if (!strcmp(key, "calib")) { /* calib=FILE */
+		v->section = ct_config_section(key);
+		v->name = "file";
+		return set_value(c, v, err);
+	}
+	if (!dot || !dot[1])
+		return ct_err_add(err, CT_ECONFIG, &v->key_at, "unknown key '%s'%s", ct_shown(shown, key, strlen(key)),
+				  dot ? "" : hint(c, nearest_section(c, key)));
+	*dot = '\0';
+	v->section = ct_config_section(key);
+	v->name = dot + 1;
+	if (!v->section)
+		return unknown_section(c, key, &v->key_at, err);
+	return set_value(c, v, err);
+}
+
 int ct_config_assign(struct ct_config *c, const char *assignment, struct ct_err *err)
 {
 	const char *equals = strchr(assignment, '=');
 	struct value v = { .at.file = format(&c->arena, "--set %s", assignment) };
-	char *key = ct_arena_text(&c->arena, assignment, strlen(assignment)), *dot;
+	char *key = keep(c, assignment);
 	char shown[CT_SHOWN];
 
 	v.key_at = v.at;
@@ -486,21 +518,19 @@ int ct_config_assign(struct ct_config *c, const char *assignment, struct ct_err 
 				  ct_shown(shown, assignment, strlen(assignment)));
 	key[equals - assignment] = '\0';
 	v.text = equals + 1;
-	dot = strchr(key, '.');
-	if (!strcmp(key, "calib")) { /* calib=FILE */
-		v.section = ct_config_section(key);
-		v.name = "file";
-		return set_value(c, &v, err);
-	}
-	if (!dot || !dot[1])
-		return ct_err_add(err, CT_ECONFIG, &v.at, "unknown key '%s'%s", ct_shown(shown, key, strlen(key)),
-				  dot ? "" : hint(c, nearest_section(c, key)));
-	*dot = '\0';
-	v.section = ct_config_section(key);
-	v.name = dot + 1;
-	if (!v.section)
-		return unknown_section(c, key, &v.at, err);
-	return set_value(c, &v, err);
+	return set_key(c, key, &v, err);
+}
+
+int ct_config_set(struct ct_config *c, const char *key, const struct ct_yaml *y, const char *folder,
+		  struct ct_err *err)
+{
+	const struct source s = { c, folder, err };
+	struct value v = { .text = y->text, .folder = folder, .at = y->at, .key_at = y->at };
+
+	if (y->type != CT_YAML_SCALAR)
+		return wrong_type(&s, y, key, "one value");
+	CT_TRY(check_null(&s, y, key));
+	return set_key(c, keep(c, key), &v, err);
 }
 
 int ct_config_option(struct ct_config *c, const char *option, const char *key, const char *text, struct ct_err *err)
@@ -695,12 +725,38 @@ static void check_format(struct ct_config *c, struct ct_err *err)
 		   ct_shown(shown, c->trace.format, strlen(c->trace.format)), hint(c, ct_nearest_word(&near)));
 }
 
+static void check_generator(struct ct_config *c, struct ct_err *err)
+{
+	const struct ct_generator *g = ct_generator_find(c->generate.kind);
+	struct ct_nearest near;
+	char shown[CT_SHOWN];
+
+	if (g)
+		return;
+	ct_nearest_init(&near, c->generate.kind);
+	for (size_t i = 0; (g = ct_generator_at(i)); i++)
+		ct_nearest_offer(&near, g->name);
+	ct_err_add(err, CT_ECONFIG, NULL, "unknown generate.kind '%s'%s",
+		   ct_shown(shown, c->generate.kind, strlen(c->generate.kind)), hint(c, ct_nearest_word(&near)));
+}
+
+static void check_jobs(struct ct_config *c, bool needed, struct ct_err *err)
+{
+	if (needed && !c->trace.file && !c->generate.kind)
+		ct_err_add(err, CT_ECONFIG, NULL, "no jobs: give trace.file, --trace FILE, or generate.kind");
+	if (c->trace.file && c->generate.kind)
+		ct_err_add(err, CT_ECONFIG, NULL,
+			   "'trace.file' and 'generate.kind' exclude each other; an empty value takes one back, "
+			   "as in --set generate.kind=");
+	if (c->generate.kind)
+		check_generator(c, err);
+}
+
 int ct_config_finish(struct ct_config *c, unsigned need, struct ct_err *err)
 {
 	unsigned before = err->count;
 
-	if ((need & CT_CONFIG_TRACE) && !c->trace.file)
-		ct_err_add(err, CT_ECONFIG, NULL, "no jobs: give trace.file or --trace FILE");
+	check_jobs(c, need & CT_CONFIG_TRACE, err);
 	check_format(c, err);
 	finish_cluster(c, need & CT_CONFIG_CLUSTER, err);
 	if (c->policy.name)

@@ -2,12 +2,15 @@
 /* config.h - the configuration of one run: defaults < YAML file < command line.
  *
  *	trace:        file format on_bad_row assign load shift_to_zero columns options
+ *	generate:     instead of trace.file: kind jobs days gpus load share ...
  *	cluster:      file, then nodes gpus_per_node gpu_type ... or a list node_types
  *	policy:       name and the options of that policy
  *	sim:          seed until warmup censor attain_floor residents ...
  *	contention:   pairs fallback
- *	calib:        dir file residual
+ *	calib:        dir file residual scaling gpu_span
+ *	iac:          predictor file seed profile_error pairs
  *	transitions:  file start switch migrate resume
+ *	failures:     file mtbf shape repair gpu_mtbf ... checkpoint restart
  *	output:       file csv perf
  *
  * Each section is one table of options (experiments/option.h), from which come
@@ -51,10 +54,12 @@ struct ct_config_setting {
 	struct ct_loc at;
 };
 
+struct ct_yaml;
+
 struct ct_config {
 	struct ct_arena arena; /* owns all texts and lists below */
 	struct {
-		const char *file, *format, *assign;
+		const char *file, *format, *assign, *only;
 		int on_bad_row; /* enum ct_bad_row */
 		double load;    /* offered load to stretch submissions to; 0 = as they are */
 		int shift_to_zero;
@@ -63,6 +68,13 @@ struct ct_config {
 		struct ct_trace_option *options; /* trace.options.NAME, checked by the reader */
 		size_t n_options, cap_options;
 	} trace;
+	struct {
+		const char *kind, *constants;   /* kind NULL: the jobs are those of trace.file */
+		int64_t jobs, node_gpus, seed;  /* seed -1: sim.seed */
+		double days, gpus, load, share; /* 0: what the generator says; gpus: of the cluster */
+		double spread, tilt;
+		int failed;
+	} generate;
 	struct {
 		const char *file;
 		int64_t nodes, gpus_per_node, gpu_mem_mib, mem_mib;
@@ -87,7 +99,7 @@ struct ct_config {
 		int64_t seed, residents, gpu_reserve_mib;
 		ct_time warmup, until, series; /* until, series: 0 = none, automatic */
 		ct_time period, step, preempt_loss, preempt_loss_multi;
-		int censor, events, later_keeps_rate;
+		int censor, events, decisions, later_keeps_rate;
 		int compat; /* enum ct_compat */
 		double attain_floor;
 	} sim;
@@ -98,11 +110,24 @@ struct ct_config {
 	struct {
 		const char *dir, *file;
 		int residual;
+		double scaling, gpu_span;
 	} calib;
+	struct {
+		const char *file;
+		int predictor; /* enum ct_belief_predictor */
+		int64_t seed;
+		double profile_error, pairs;
+	} iac;
 	struct {
 		const char *file;
 		ct_time cost[4]; /* enum ct_transition_kind, of any job */
 	} transitions;
+	struct {
+		const char *file;
+		ct_time mtbf, repair, gpu_mtbf, gpu_repair, checkpoint, restart;
+		double shape, gpu_shape, repair_sigma;
+		int repair_law; /* enum ct_repair_law */
+	} failures;
 	struct {
 		const char *file, *csv;
 		int perf;
@@ -127,6 +152,11 @@ int ct_config_parse(struct ct_config *c, const char *name, const void *bytes, si
 		    struct ct_err *err);
 /* "key=value" of --set. CT_EUSAGE without '=', CT_ECONFIG for key or value. */
 int ct_config_assign(struct ct_config *c, const char *assignment, struct ct_err *err);
+/* From a tree that was parsed already (experiments/yaml.h), and one dotted key with the
+ * value and the place of a scalar of such a tree. The tree outlives the configuration. */
+int ct_config_take(struct ct_config *c, const struct ct_yaml *root, const char *folder, struct ct_err *err);
+int ct_config_set(struct ct_config *c, const char *key, const struct ct_yaml *y, const char *folder,
+		  struct ct_err *err);
 /* One key on behalf of a command-line option, "--trace jobs.csv" in messages. */
 int ct_config_option(struct ct_config *c, const char *option, const char *key, const char *text, struct ct_err *err);
 /* --cluster "32x8": nodes and GPUs per node; drops a list of node types. CT_EUSAGE. */
@@ -135,6 +165,12 @@ int ct_config_cluster_option(struct ct_config *c, const char *text, struct ct_er
 /* Checks what depends on several keys, finds the policy and sets its options, and
  * makes the cluster's specification. `need`: sum of enum ct_config_need. */
 int ct_config_finish(struct ct_config *c, unsigned need, struct ct_err *err);
+
+/* Does anything fail in this run? */
+static inline int ct_config_fails(const struct ct_config *c)
+{
+	return c->failures.file || c->failures.mtbf > 0 || c->failures.gpu_mtbf > 0;
+}
 
 /* The effective configuration, after ct_config_finish(); into the arena.
  * YAML: every key but `cluster.file` (its content stands there instead) and the

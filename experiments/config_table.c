@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/config_table.h"
 
+#include "calib/belief.h"
 #include "experiments/compat.h"
 #include "experiments/config.h"
 #include "experiments/option.h"
@@ -30,10 +31,40 @@ static const struct ct_opt trace_opts[] = {
 	  "a row that cannot be a job: refuse the file, or drop and count the row", WHERE },
 	{ "assign", CT_OPT_TEXT, AT(trace.assign), "", 0, 0, NULL, NULL,
 	  "weights of workload names for jobs that name none, e.g. data:traces/data/assign.csv; seed: sim.seed", PATH },
+	{ "only", CT_OPT_TEXT, AT(trace.only), "", 0, 0, NULL, NULL,
+	  "COLUMN=VALUE: only the jobs with that value in a column of the trace's own, such as kind=train", WHERE },
 	{ "load", CT_OPT_DOUBLE, AT(trace.load), "0", 0, 1000, NULL, NULL,
 	  "stretch submission times to this offered load, 0 = as they are", WHERE },
 	{ "shift_to_zero", CT_OPT_BOOL, AT(trace.shift_to_zero), "false", 0, 0, NULL, NULL,
 	  "subtract the first submission from all times", WHERE },
+	{ 0 },
+};
+/* The jobs that come out have a digest of their own. */
+static const struct ct_opt generate_opts[] = {
+	{ "kind", CT_OPT_TEXT, AT(generate.kind), "", 0, 0, NULL, NULL,
+	  "pai, genai, mixed or testbed (`cotenant trace generate --help`); none = the jobs are in trace.file", WHERE },
+	{ "jobs", CT_OPT_INT, AT(generate.jobs), "0", 0, 1e9, NULL, "jobs",
+	  "how many, 0 = as many as arrive in generate.days", WHERE },
+	{ "days", CT_OPT_DOUBLE, AT(generate.days), "0", 0, 36525, NULL, "days",
+	  "span of the arrivals, 0 = as long as generate.jobs take", WHERE },
+	{ "seed", CT_OPT_INT, AT(generate.seed), "-1", -1, ANY_MAX, NULL, NULL,
+	  "of the jobs alone, -1 = sim.seed: each seed has its own arrivals, the same under all policies", WHERE },
+	{ "gpus", CT_OPT_DOUBLE, AT(generate.gpus), "0", 0, 1e7, NULL, "GPUs",
+	  "cluster that the arrivals are made for, 0 = this one; give it where the cluster varies", WHERE },
+	{ "load", CT_OPT_DOUBLE, AT(generate.load), "0", 0, 1000, NULL, NULL,
+	  "mixed, testbed: offered load of that cluster, 0 = 1 (trace.load stretches what is there instead)", WHERE },
+	{ "share", CT_OPT_DOUBLE, AT(generate.share), "0", 0, 1, NULL, "frac",
+	  "mixed: training's share of the work, 0 = 0.7", WHERE },
+	{ "spread", CT_OPT_DOUBLE, AT(generate.spread), "0", 0, 4, NULL, NULL,
+	  "testbed: sd of the logarithm of run times, 0 = the constants' 1.3", WHERE },
+	{ "tilt", CT_OPT_DOUBLE, AT(generate.tilt), "0", -4, 4, NULL, NULL,
+	  "testbed: favours large GPU counts, by count^tilt", WHERE },
+	{ "node_gpus", CT_OPT_INT, AT(generate.node_gpus), "0", 0, CT_MAX_GPUS_PER_NODE, NULL, "GPUs",
+	  "mixed: leave out training on shares of more GPUs than this, 0 = keep it", WHERE },
+	{ "failed", CT_OPT_BOOL, AT(generate.failed), "false", 0, 0, NULL, NULL,
+	  "also jobs that fail, as in the trace (state 'Failed')", WHERE },
+	{ "constants", CT_OPT_TEXT, AT(generate.constants), "", 0, 0, NULL, NULL,
+	  "instead of the generator's own file of constants", PATH },
 	{ 0 },
 };
 static const struct ct_opt cluster_opts[] = {
@@ -86,7 +117,7 @@ static const struct ct_opt sim_opts[] = {
 	{ "censor", CT_OPT_BOOL, AT(sim.censor), "false", 0, 0, NULL, NULL,
 	  "stop at sim.until instead of following the window's jobs to their end", 0 },
 	{ "attain_floor", CT_OPT_DOUBLE, AT(sim.attain_floor), "0.6", 0, 1, NULL, "frac",
-	  "a job attains when solo duration / time since start reaches this", 0 },
+	  "target rate: a job attains when solo duration / time since start reaches this", 0 },
 	{ "residents", CT_OPT_INT, AT(sim.residents), "2", 1, 64, NULL, "jobs", "jobs that may share one GPU", 0 },
 	{ "gpu_reserve_mib", CT_OPT_INT, AT(sim.gpu_reserve_mib), "0", 0, MAX_MIB, NULL, "MiB",
 	  "memory of a shared GPU that no job may use", 0 },
@@ -105,6 +136,9 @@ static const struct ct_opt sim_opts[] = {
 	{ "compat", CT_OPT_ENUM, AT(sim.compat), "none", 0, 0, CT_COMPAT_CHOICES, NULL,
 	  "defaults that repeat another simulator (scheduler/lucid/README.md)", 0 },
 	{ "events", CT_OPT_BOOL, AT(sim.events), "false", 0, 0, NULL, NULL, "record every event", 0 },
+	{ "decisions", CT_OPT_BOOL, AT(sim.decisions), "true", 0, 0, NULL, NULL,
+	  "keep in a result file why jobs waited and what slowed them, for `cotenant explain`",
+	  WHERE /* not in the digest */ },
 	{ 0 },
 };
 static const struct ct_opt contention_opts[] = {
@@ -121,6 +155,27 @@ static const struct ct_opt calib_opts[] = {
 	  "the same from a file of `cotenant calib fit`; calib=FILE is short for it", PATH },
 	{ "residual", CT_OPT_BOOL, AT(calib.residual), "true", 0, 0, NULL, NULL,
 	  "multiply each pair's slow-down by its frozen random residual", WHERE /* in the calibration's digest */ },
+	{ "scaling", CT_OPT_DOUBLE, AT(calib.scaling), ".9", .5, 1, NULL, NULL,
+	  "training on k of n GPUs keeps (k/n)^scaling of its speed; assumed, to be swept", WHERE /* likewise */ },
+	{ "gpu_span", CT_OPT_DOUBLE, AT(calib.gpu_span), "4", 1, 1024, NULL, "x",
+	  "training runs on as few as num_gpus / this GPUs under a policy that makes use of it; 4 is the median of "
+	  "PAI's users, 1 = never",
+	  WHERE /* in the jobs' min_gpus */ },
+	{ 0 },
+};
+/* 24 to 25 % of the pairs were measured for the paper; a file has what its owner measured. */
+static const struct ct_opt iac_opts[] = {
+	{ "predictor", CT_OPT_ENUM, AT(iac.predictor), "dnn", 0, 0, CT_BELIEF_CHOICES, NULL,
+	  "how a policy predicts slow-downs; oracle is the truth itself, none believes in no slow-down",
+	  WHERE /* in the belief's digest, with all of this section */ },
+	{ "file", CT_OPT_TEXT, AT(iac.file), "", 0, 0, NULL, NULL,
+	  "predictor of `cotenant calib train`; none = train at the first question", PATH },
+	{ "seed", CT_OPT_INT, AT(iac.seed), "1", 0, ANY_MAX, NULL, NULL, "of the training and of what it measures",
+	  WHERE },
+	{ "profile_error", CT_OPT_DOUBLE, AT(iac.profile_error), ".03", 0, .5, NULL, NULL,
+	  "log sd of the counters and throughput that a profiler sees, once a configuration", WHERE },
+	{ "pairs", CT_OPT_DOUBLE, AT(iac.pairs), "1", 0.01, 1, NULL, "frac",
+	  "share of a calibration file's measured pairs that the predictor learns from", WHERE },
 	{ 0 },
 };
 #define COST(kind) AT(transitions.cost) + (kind) * sizeof(ct_time)
@@ -137,6 +192,33 @@ static const struct ct_opt transitions_opts[] = {
 	  "start after a preemption", 0 },
 	{ 0 },
 };
+/* Exponential repairs need no further number, and availability does not depend on the
+ * law. For real machines see Schroeder and Gibson (DSN'06): times to failure Weibull of
+ * shape 0.7 to 0.8, repairs log-normal, mean 355 and median 54 minutes (sigma 1.94). */
+static const struct ct_opt failures_opts[] = {
+	{ "file", CT_OPT_TEXT, AT(failures.file), "", 0, 0, NULL, NULL,
+	  "CSV time,node,gpu,duration or event (down|up): outages, after the first submission", PATH },
+	{ "mtbf", CT_OPT_SECONDS, AT(failures.mtbf), "0", 0, MAX_SECONDS, NULL, "s",
+	  "mean time a node works between repair and failure, 0 = never fails", 0 },
+	{ "shape", CT_OPT_DOUBLE, AT(failures.shape), "1", 0.1, 100, NULL, NULL,
+	  "of its Weibull distribution, 1 = exponential", 0 },
+	{ "repair", CT_OPT_SECONDS, AT(failures.repair), "3600", 0, MAX_SECONDS, NULL, "s",
+	  "mean time until it is up again", 0 },
+	{ "gpu_mtbf", CT_OPT_SECONDS, AT(failures.gpu_mtbf), "0", 0, MAX_SECONDS, NULL, "s",
+	  "the same of a single GPU, its node and the others go on", 0 },
+	{ "gpu_shape", CT_OPT_DOUBLE, AT(failures.gpu_shape), "1", 0.1, 100, NULL, NULL, "of its distribution", 0 },
+	{ "gpu_repair", CT_OPT_SECONDS, AT(failures.gpu_repair), "3600", 0, MAX_SECONDS, NULL, "s",
+	  "mean time until it works again", 0 },
+	{ "repair_law", CT_OPT_ENUM, AT(failures.repair_law), "exponential", 0, 0, "exponential|fixed|lognormal", NULL,
+	  "distribution of both repair times", 0 },
+	{ "repair_sigma", CT_OPT_DOUBLE, AT(failures.repair_sigma), "1", 0, 10, NULL, NULL,
+	  "of the logarithm, with lognormal", 0 },
+	{ "checkpoint", CT_OPT_SECONDS, AT(failures.checkpoint), "0", 0, MAX_SECONDS, NULL, "s",
+	  "run time between a job's checkpoints, 0 = none: a failure takes all since its start", 0 },
+	{ "restart", CT_OPT_SECONDS, AT(failures.restart), "0", 0, MAX_SECONDS, NULL, "s",
+	  "what a start after a failure takes beside transitions.resume", 0 },
+	{ 0 },
+};
 static const struct ct_opt output_opts[] = {
 	{ "file", CT_OPT_TEXT, AT(output.file), "", 0, 0, NULL, NULL, "result file, HDF5; none = no file", PATH },
 	{ "csv", CT_OPT_TEXT, AT(output.csv), "", 0, 0, NULL, NULL, "folder for jobs.csv, summary.csv, series.csv",
@@ -151,9 +233,12 @@ const struct ct_config_section ct_config_sections[CT_CONFIG_SECTIONS] = {
 	{ "cluster", cluster_opts, "the machines" },
 	{ "policy", policy_opts, "the scheduler" },
 	{ "sim", sim_opts, "what is simulated and measured" },
+	{ "generate", generate_opts, "jobs made anew for each seed, instead of trace.file" },
 	{ "contention", contention_opts, "what sharing a GPU costs" },
 	{ "calib", calib_opts, "what is known of the jobs' models on this GPU" },
+	{ "iac", iac_opts, "what a scheduler believes of jobs that share a GPU" },
 	{ "transitions", transitions_opts, "what starting, switching, moving and resuming cost" },
+	{ "failures", failures_opts, "nodes and GPUs that fail; without file and mtbf none do" },
 	{ "output", output_opts, "what is written" },
 };
 

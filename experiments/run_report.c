@@ -53,7 +53,9 @@ static void print_metric(const struct ct_metric_info *m, double v, FILE *to)
 		snprintf(text, sizeof text, "-");
 	else
 		snprintf(text, sizeof text, "%.*f", m->digits, v);
-	fprintf(to, "%-18s %16s %-6s ", m->key, text, m->unit);
+	/* A long key takes room from its number. */
+	fprintf(to, "%-18s %*s %-6s ", m->key, 16 - (int)(strlen(m->key) > 18 ? strlen(m->key) - 18 : 0), text,
+		m->unit);
 	print_wrapped(m->definition, to);
 }
 
@@ -70,7 +72,8 @@ void ct_run_report(const struct ct_result *r, struct ct_config *c, const struct 
 		fputs("PARTIAL   stopped before its end: the figures cover what had happened until then\n", to);
 	fputc('\n', to);
 	for (int m = 0; m < CT_METRIC_COUNT; m++)
-		print_metric(&ct_metric_info[m], r->summary[m], to);
+		if (!ct_metric_is_optional(m) || !isnan(r->summary[m]))
+			print_metric(&ct_metric_info[m], r->summary[m], to);
 	fprintf(to, "\ndigest    %s\n", r->digest);
 	if (rate && cpu && rss)
 		fprintf(to,

@@ -4,11 +4,15 @@
 #include "calib/transitions.h"
 #include "experiments/command.h"
 #include "experiments/data_path.h"
+#include "experiments/outages.h"
 #include "experiments/version.h"
+#include "scheduler/control.h"
 #include "traces/assign.h"
+#include "traces/transform.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 double ct_setup_gpus(const struct ct_config *c)
@@ -22,6 +26,14 @@ double ct_setup_gpus(const struct ct_config *c)
 
 /* ---- the trace */
 
+static void replace_jobs(struct ct_setup *s, struct ct_workload *by)
+{
+	if (!s->work_is_pooled)
+		ct_workload_free(s->work);
+	s->work_is_pooled = 0;
+	s->work = by;
+}
+
 static int stretch(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
 {
 	struct ct_workload *stretched;
@@ -33,8 +45,7 @@ static int stretch(struct ct_setup *s, const struct ct_config *c, struct ct_err 
 				  "'trace.load' cannot stretch this trace: it needs a cluster and jobs submitted at "
 				  "different times");
 	CT_TRY(ct_workload_stretch(s->work, s->load_read / c->trace.load, &stretched, err));
-	ct_workload_free(s->work);
-	s->work = stretched;
+	replace_jobs(s, stretched);
 	return 0;
 }
 
@@ -47,33 +58,38 @@ static int assign(struct ct_setup *s, const struct ct_config *c, struct ct_err *
 		return 0;
 	CT_TRY(ct_data_path(c->trace.assign, &s->arena, &path, err));
 	CT_TRY(ct_trace_assign(s->work, path, (uint64_t)c->sim.seed, &named, err));
-	ct_workload_free(s->work);
-	s->work = named;
+	replace_jobs(s, named);
+	return 0;
+}
+
+static int select_jobs(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	const char *equals = c->trace.only ? strchr(c->trace.only, '=') : NULL;
+	struct ct_workload *selected;
+
+	if (!c->trace.only)
+		return 0;
+	if (!equals || equals == c->trace.only)
+		return ct_err_add(err, CT_ECONFIG, NULL, "'trace.only' wants COLUMN=VALUE, got '%.60s'", c->trace.only);
+	CT_TRY(ct_transform_only(s->work, ct_arena_text(&s->arena, c->trace.only, (size_t)(equals - c->trace.only)),
+				 equals + 1, &selected, err));
+	replace_jobs(s, selected);
 	return 0;
 }
 
 int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(void *ctx, uint64_t done, uint64_t total),
 		   void *ctx, struct ct_err *err)
 {
-	const struct ct_trace_options o = {
-		.format = c->trace.format,
-		.on_bad_row = (enum ct_bad_row)c->trace.on_bad_row,
-		.columns = c->trace.columns,
-		.n_columns = c->trace.n_columns,
-		.options = c->trace.options,
-		.n_options = c->trace.n_options,
-		.shift_to_zero = c->trace.shift_to_zero,
-		.figures = s->want_figures ? &s->figures : NULL,
-		.progress = progress,
-		.progress_ctx = ctx,
-	};
 	double gpus = ct_setup_gpus(c), start = ct_wall_s();
-	const char *path;
 
-	CT_TRY(ct_data_path(c->trace.file, &s->arena, &path, err));
-	CT_TRY(ct_trace_read(path, &o, &s->work, err));
+	if (s->pool)
+		CT_TRY(ct_jobs_pool_get(s->pool, c, progress, ctx, &s->work, err));
+	else
+		CT_TRY(ct_jobs_read(c, s->want_figures ? &s->figures : NULL, progress, ctx, &s->work, err));
+	s->work_is_pooled = s->pool != NULL;
 	s->load_read = gpus > 0 ? ct_workload_offered_load(s->work, gpus) : (double)NAN;
 	CT_TRY(assign(s, c, err));
+	CT_TRY(select_jobs(s, c, err));
 	CT_TRY(stretch(s, c, err));
 	s->read_s = ct_wall_s() - start;
 	return 0;
@@ -123,6 +139,7 @@ static int load_calibration(struct ct_setup *s, const struct ct_config *c, struc
 		.seed = (uint64_t)c->sim.seed,
 		.residual = c->calib.residual,
 		.gpu_mem_mib = largest_gpu(c),
+		.scaling = c->calib.scaling,
 		.beside = s->contention,
 	};
 
@@ -137,6 +154,91 @@ static int load_calibration(struct ct_setup *s, const struct ct_config *c, struc
 	CT_TRY(ct_truth_new(&o, s->work, &s->truth, err));
 	s->contention = ct_truth_contention(s->truth);
 	return 0;
+}
+
+/* Training that the trace gives no range runs on fewer GPUs too. */
+static int widen(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	uint32_t *fewest;
+	struct ct_workload *elastic;
+	uint64_t n = 0;
+	int rc;
+
+	if (!s->truth || !(c->calib.gpu_span > 1) || !c->policy.policy ||
+	    !(c->policy.policy->flags & CT_POLICY_ELASTIC))
+		return 0;
+	fewest = ct_calloc(s->work->n + 1, sizeof *fewest);
+	for (size_t i = 0; i < s->work->n; i++) {
+		const struct ct_job *j = &s->work->jobs[i];
+		const struct ct_family *f = ct_truth_families(s->truth)[i];
+		uint32_t k = (uint32_t)ceil(j->num_gpus / c->calib.gpu_span);
+
+		if (!f || f->train != 1 || j->min_gpus < j->num_gpus || k >= j->num_gpus)
+			continue;
+		fewest[i] = k;
+		n++;
+	}
+	rc = ct_workload_elastic(s->work, fewest, &elastic, err);
+	free(fewest);
+	CT_TRY(rc);
+	ct_workload_count(elastic, "widened_gpus", "training job that may run on fewer GPUs, by calib.gpu_span", n, 0);
+	replace_jobs(s, elastic);
+	return 0;
+}
+
+/* DIR/iac.h5, there or not. */
+static int ready_predictor(struct ct_setup *s, const struct ct_config *c, const char **out, struct ct_err *err)
+{
+	static const char name[] = "/iac.h5";
+	const char *dir;
+	char *path;
+	size_t n;
+
+	CT_TRY(ct_data_path(c->calib.dir, &s->arena, &dir, err));
+	n = strlen(dir);
+	path = CT_NEW(&s->arena, char, n + sizeof name);
+	memcpy(path, dir, n);
+	memcpy(path + n, name, sizeof name);
+	*out = path;
+	return 0;
+}
+
+/* Without a predictor there is no belief: an error for a policy that makes use of it, a
+ * warning in the result of others, where only the accounts of predictions miss it. */
+static int take_belief(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	struct ct_err why = { 0 };
+
+	if (ct_believer_check(s->believer, &why) == 0) {
+		s->belief = ct_believer_belief(s->believer);
+		return 0;
+	}
+	if (c->policy.policy && c->policy.policy->flags & CT_POLICY_ELASTIC)
+		return ct_believer_check(s->believer, err);
+	s->no_belief = ct_arena_text(&s->arena, why.text, strcspn(why.text, "\n"));
+	return 0;
+}
+
+static int load_belief(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	struct ct_belief_options o = {
+		.predictor = (enum ct_belief_predictor)c->iac.predictor,
+		.seed = (uint64_t)c->iac.seed,
+		.run_seed = (uint64_t)c->sim.seed,
+		.profile_error = c->iac.profile_error,
+		.pairs = c->iac.pairs,
+	};
+
+	if (!s->truth && c->iac.file)
+		return ct_err_add(err, CT_ECONFIG, NULL, "'iac.file' wants a calibration too: calib.dir");
+	if (!s->truth)
+		return 0;
+	if (c->iac.file)
+		CT_TRY(ct_data_path(c->iac.file, &s->arena, &o.file, err));
+	if (c->calib.dir)
+		CT_TRY(ready_predictor(s, c, &o.ready, err));
+	CT_TRY(ct_believer_new(&o, s->truth, &s->believer, err));
+	return take_belief(s, c, err);
 }
 
 /* The rows of the file, then one row "any model" for each cost of the configuration:
@@ -186,11 +288,57 @@ static void digest_transitions(struct ct_setup *s)
 	ct_digest_final(&d, s->transitions_digest);
 }
 
+static void digest_outages(struct ct_setup *s, const struct ct_failure_spec *f)
+{
+	struct ct_digest d;
+
+	ct_digest_init(&d);
+	for (size_t i = 0; i < f->n_outages; i++) {
+		const int64_t number[] = { f->outage[i].node, f->outage[i].gpu, f->outage[i].down_us,
+					   f->outage[i].up_us };
+
+		ct_digest_i64_array(&d, number, sizeof number / sizeof *number);
+	}
+	ct_digest_final(&d, s->outages_digest);
+}
+
+/* Nothing where nothing fails: neither checkpoints nor restarts. */
+static int load_failures(struct ct_setup *s, const struct ct_config *c, struct ct_failure_spec *f, struct ct_err *err)
+{
+	const char *path;
+
+	*f = (struct ct_failure_spec){ 0 };
+	if (!ct_config_fails(c))
+		return 0;
+	*f = (struct ct_failure_spec){
+		.node = { ct_seconds(c->failures.mtbf), c->failures.shape, ct_seconds(c->failures.repair) },
+		.gpu = { ct_seconds(c->failures.gpu_mtbf), c->failures.gpu_shape, ct_seconds(c->failures.gpu_repair) },
+		.repair_law = (enum ct_repair_law)c->failures.repair_law,
+		.repair_sigma = c->failures.repair_sigma,
+		.checkpoint_us = c->failures.checkpoint,
+		.restart_us = c->failures.restart,
+	};
+	if (!c->failures.file)
+		return 0;
+	if (ct_failures_on(f))
+		return ct_err_add(err, CT_ECONFIG, NULL,
+				  "'failures.file' excludes 'failures.mtbf' and 'failures.gpu_mtbf'");
+	CT_TRY(ct_data_path(c->failures.file, &s->arena, &path, err));
+	CT_TRY(ct_outages_load(path, &c->cluster.spec, &s->arena, f, err));
+	digest_outages(s, f);
+	return 0;
+}
+
 int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 {
+	struct ct_failure_spec failures;
+
 	CT_TRY(load_pairs(s, c, err));
 	CT_TRY(load_calibration(s, c, err));
+	CT_TRY(widen(s, c, err));
+	CT_TRY(load_belief(s, c, err));
 	CT_TRY(load_transitions(s, c, err));
+	CT_TRY(load_failures(s, c, &failures, err));
 	digest_transitions(s);
 	s->spec = (struct ct_world_spec){
 		.work = s->work,
@@ -207,8 +355,10 @@ int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 		.attain_floor = c->sim.attain_floor,
 		.series_us = c->sim.series,
 		.record_events = c->sim.events != 0,
+		.record_decisions = c->sim.decisions && c->output.file, /* nothing else keeps them */
 		.step = { .step_us = c->sim.step, .later_keeps_rate = c->sim.later_keeps_rate != 0 },
 		.preempt_loss_us = { c->sim.preempt_loss, c->sim.preempt_loss_multi },
+		.failures = failures,
 	};
 	if (s->truth && ct_truth_info(s->truth).reserve_mib > s->spec.gpu_reserve_mib)
 		s->spec.gpu_reserve_mib = ct_truth_info(s->truth).reserve_mib;
@@ -217,9 +367,11 @@ int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 
 void ct_setup_fini(struct ct_setup *s)
 {
-	ct_truth_free(s->truth); /* refers to the workload */
+	ct_believer_free(s->believer); /* refers to the truth */
+	ct_truth_free(s->truth);
 	ct_pair_table_free(s->pairs);
-	ct_workload_free(s->work);
+	if (!s->work_is_pooled)
+		ct_workload_free(s->work);
 	ct_figures_fini(&s->figures);
 	ct_arena_fini(&s->arena);
 	memset(s, 0, sizeof *s);
@@ -338,14 +490,58 @@ static void describe_calibration(const struct ct_setup *s, struct ct_result *r)
 						 i.jobs_unmet));
 }
 
+static void describe_belief(const struct ct_setup *s, struct ct_result *r)
+{
+	struct ct_belief_info i;
+
+	if (!s->believer)
+		return;
+	i = ct_believer_info(s->believer);
+	if (s->no_belief)
+		ct_result_warn(r, ct_result_text(r, "nothing is predicted: %s", s->no_belief));
+	ct_result_add(r, CT_RESULT_MANIFEST, "predictor", ct_result_text(r, "%s", i.predictor), 0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "belief_digest", ct_result_text(r, "%s", i.digest), 0);
+	ct_result_add(r, CT_RESULT_MANIFEST, "predictions_asked", ct_result_text(r, "%" PRIu64, i.asked), 1);
+	ct_result_add(r, CT_RESULT_MANIFEST, "predictions_computed", ct_result_text(r, "%" PRIu64, i.computed), 1);
+}
+
+static void describe_reasons(const struct ct_policy *p, struct ct_result *r)
+{
+	const struct ct_why *why = ct_control_whys(p);
+	size_t n = 0;
+	const char **name, **text;
+	int *waits;
+
+	if (!r->decisions.n_columns)
+		return;
+	while (why && why[n].name)
+		n++;
+	name = ct_calloc(n, sizeof *name);
+	text = ct_calloc(n, sizeof *text);
+	waits = ct_calloc(n, sizeof *waits);
+	for (size_t i = 0; i < n; i++) {
+		name[i] = why[i].name;
+		text[i] = why[i].text;
+		waits[i] = why[i].waits;
+	}
+	ct_result_add_reasons(r, name, text, waits, n);
+	free(name);
+	free(text);
+	free(waits);
+}
+
 void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_result *r)
 {
 	const char *pairs = s->pairs ? ct_pair_table_digest(s->pairs) : "";
-	const char *calib = s->truth ? ct_result_text(r, "calibration %s\n", ct_truth_info(s->truth).digest) : "";
-	const char *digests = ct_result_text(r, "trace %s\npairs %s\ntransitions %s\n%s", s->work->digest, pairs,
-					     s->transitions_digest, calib);
+	const char *calib = s->truth ? ct_result_text(r, "calibration %s\nbelief %s\n", ct_truth_info(s->truth).digest,
+						      ct_believer_info(s->believer).digest)
+				     : "";
+	const char *outages = *s->outages_digest ? ct_result_text(r, "outages %s\n", s->outages_digest) : "";
+	const char *digests = ct_result_text(r, "trace %s\npairs %s\ntransitions %s\n%s%s", s->work->digest, pairs,
+					     s->transitions_digest, calib, outages);
 
 	describe_build(r);
+	describe_reasons(c->policy.policy, r);
 	ct_result_add(r, CT_RESULT_MANIFEST, "policy", ct_result_text(r, "%s", c->policy.policy->name), 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "cluster", ct_result_text(r, "%s", ct_setup_cluster_text(c, &c->arena)),
 		      0);
@@ -355,6 +551,7 @@ void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_
 	if (s->pairs)
 		ct_result_add(r, CT_RESULT_MANIFEST, "pairs_digest", ct_result_text(r, "%s", pairs), 0);
 	describe_calibration(s, r);
+	describe_belief(s, r);
 	ct_result_add(r, CT_RESULT_MANIFEST, "seed", ct_result_text(r, "%" PRId64, c->sim.seed), 1);
 	describe_import(s, r);
 	r->config_yaml = ct_result_text(r, "%s", ct_config_yaml(c));
@@ -424,6 +621,7 @@ int ct_setup_count_rejected(const struct ct_setup *s, uint64_t *n, FILE *to, str
 	spec.until_us = CT_NEVER;
 	spec.censor = false;
 	spec.record_events = false;
+	spec.failures = (struct ct_failure_spec){ 0 }; /* they would go on for ever */
 	w = ct_world_new(&spec, err);
 	if (!w)
 		return (int)err->code;

@@ -9,9 +9,11 @@
 #ifndef CT_EXPERIMENTS_SETUP_H
 #define CT_EXPERIMENTS_SETUP_H
 
+#include "calib/belief.h"
 #include "calib/pair_table.h"
 #include "calib/truth.h"
 #include "experiments/config.h"
+#include "experiments/jobs.h"
 #include "sim/digest.h"
 #include "sim/result.h"
 #include "sim/workload.h"
@@ -19,13 +21,19 @@
 #include "traces/figures.h"
 
 struct ct_setup {
+	struct ct_jobs_pool *pool;   /* set it before reading: take the jobs from there; NULL: read them */
 	struct ct_workload *work;    /* as the run sees it: stretched, when asked */
+	int work_is_pooled;          /* it belongs to the pool */
 	double load_read;            /* offered load before stretching; NaN without a cluster */
 	struct ct_pair_table *pairs; /* NULL: sharing costs nothing */
 	struct ct_truth *truth;      /* NULL: no calibration */
+	struct ct_believer *believer;
+	const struct ct_belief *belief; /* what a policy may think, for ct_control_spec; may be NULL */
+	const char *no_belief;          /* why there is none in spite of a calibration */
 	struct ct_contention contention;
 	struct ct_transition_table transitions;
 	char transitions_digest[CT_DIGEST_TEXT];
+	char outages_digest[CT_DIGEST_TEXT]; /* of failures.file; empty without it */
 	struct ct_world_spec spec; /* but observer */
 	int want_figures;          /* set it before reading: fill `figures` (traces/figures.h) */
 	struct ct_figures figures;
@@ -37,7 +45,8 @@ struct ct_setup {
  * all; may be NULL. */
 int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(void *ctx, uint64_t done, uint64_t total),
 		   void *ctx, struct ct_err *err);
-/* Tables and the world's specification. */
+/* Tables and the world's specification; under a policy that makes use of it, training
+ * jobs get their fewest GPUs (calib.gpu_span), in a new `work`. */
 int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err);
 void ct_setup_fini(struct ct_setup *s);
 

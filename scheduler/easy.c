@@ -169,6 +169,30 @@ static int backfill(struct easy *e, const struct ct_view *v, struct ct_plan *p, 
 	return 0;
 }
 
+/* Each new job that waits behind the head is looked at once: it does not fit, or would
+ * outlast the reservation. */
+static void note_fresh(struct easy *e, const struct ct_view *v, struct ct_plan *p)
+{
+	const struct ct_queueing *q = &e->q;
+	ct_time estimate;
+
+	for (size_t i = 0; p->keeps_notes && i < q->n_fresh; i++) {
+		uint32_t job = q->fresh[i], head;
+
+		if (!ct_waiting_has(&q->waiting, job))
+			continue;
+		head = q->part[ct_view_job(v, job)->partition].blocked;
+		if (head == job || head == CT_NO_JOB)
+			continue;
+		if (!ct_queueing_place(q, v, job).n)
+			ct_queueing_note_room(q, v, p, job);
+		else if (e->r.partition == ct_view_job(v, job)->partition && e->r.shadow_us < INT64_MAX &&
+			 !ct_queueing_remaining(q, v, job, &estimate))
+			p->note(p, job, CT_WHY_OUTLASTS, head, (double)estimate / 1e6,
+				(double)(e->r.shadow_us - v->now_us) / 1e6);
+	}
+}
+
 static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 {
 	struct easy *e = state;
@@ -183,6 +207,7 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 		if (e->q.part[i].blocked != CT_NO_JOB && backfill(e, v, p, i, e->q.part[i].blocked))
 			return 1;
 	}
+	note_fresh(e, v, p);
 	ct_queueing_done(&e->q);
 	return 0;
 }
@@ -214,4 +239,5 @@ const struct ct_policy ct_policy_easy = {
 	.on_change = on_change,
 	.schedule = schedule,
 	.fini = fini,
+	.whys = ct_queueing_whys,
 };

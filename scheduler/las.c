@@ -241,4 +241,5 @@ const struct ct_policy ct_policy_las = {
 	.on_change = on_change,
 	.schedule = schedule,
 	.fini = fini,
+	.whys = ct_queueing_whys,
 };

@@ -118,12 +118,17 @@ struct ct_view_node {
 	uint32_t partition, gpu_type, group; /* group: index in view->groups */
 	uint32_t first_gpu, n_gpus;
 	uint32_t up;
-	uint32_t idle_gpus;      /* without any resident */
+	uint32_t idle_gpus;      /* that work, without any resident */
 	uint32_t free_cpu_milli; /* UINT32_MAX = unlimited */
 	uint32_t free_mem_mib;
-	uint64_t free_milli; /* share left of all its GPUs */
+	uint64_t free_milli; /* share left of all its GPUs that work */
 	uint32_t reserved;   /* not 0: taken out of its partition by plan->reserve */
+	uint32_t down_gpus;  /* of its GPUs that have failed */
 };
+
+/* A GPU that has failed counts as full: CT_VIEW_GPU_DOWN residents, none of them a job,
+ * and all of its share in use. */
+#define CT_VIEW_GPU_DOWN 65535u
 
 struct ct_view_gpu {
 	uint32_t node;
@@ -135,7 +140,7 @@ struct ct_view_gpu {
 /* All nodes of one partition with one GPU type. */
 struct ct_view_group {
 	uint32_t partition, gpu_type;
-	uint32_t n_nodes, n_gpus; /* that are up */
+	uint32_t n_nodes, n_gpus; /* that are up and work */
 	uint32_t idle_gpus;
 	uint32_t max_idle;      /* idle GPUs of its emptiest node */
 	uint32_t max_node_gpus; /* GPUs of its largest node */
@@ -315,9 +320,13 @@ struct ct_plan {
 	 * it did is done again. */
 	int (*profile)(struct ct_plan *p, uint32_t job, uint32_t config, const uint32_t *gpus, uint32_t n);
 	/* Records why: `why` is an index in the policy's `whys`, `other` a job or CT_NO_JOB.
-	 * The same reason as the job's last, with the same other job, is recorded once. Costs
-	 * nothing when the run keeps no decisions. */
+	 * The same reason as the job's last since it got or lost GPUs, with the same other job,
+	 * is recorded once. Costs nothing when the run keeps no decisions. */
 	void (*note)(struct ct_plan *p, uint32_t job, uint32_t why, uint32_t other, double a, double b);
+	int keeps_notes; /* 0: note() does nothing; spare yourself the numbers */
+	/* What ran since the last lap of this call of schedule(), or since it began, was
+	 * this one of the policy's `components`. For /perf; a policy never sees the time. */
+	void (*lap)(struct ct_plan *p, uint32_t component);
 };
 
 /* Start a job in its default configuration where place() found room. */
@@ -342,8 +351,12 @@ static inline enum ct_start_result ct_start_anywhere(const struct ct_view *v, st
 
 /* ---- the policy */
 enum ct_policy_flags {
-	CT_POLICY_ORACLE = 1, /* may ask for true run times */
+	CT_POLICY_ORACLE = 1,  /* may ask for true run times */
+	CT_POLICY_ELASTIC = 2, /* makes use of fewer GPUs than a job asks for: only then does calib.gpu_span
+				  lower min_gpus; to other policies requests are rigid unless the trace says so */
 };
+
+enum { CT_COMPONENTS = 8 };
 
 struct ct_policy {
 	uint32_t abi, size;                 /* CT_POLICY_HEAD */
@@ -356,10 +369,11 @@ struct ct_policy {
 	void (*on_submit)(void *state, const struct ct_view *v, uint32_t job); /* optional: queued */
 	void (*on_finish)(void *state, const struct ct_view *v, uint32_t job); /* optional: ended in any way */
 	void (*on_change)(void *state, const struct ct_view *v,
-			  uint32_t job); /* optional: preempted by a failure; CT_NO_JOB: a node */
+			  uint32_t job); /* optional: preempted by a failure; CT_NO_JOB: a node or GPU */
 	int (*schedule)(void *state, const struct ct_view *v, struct ct_plan *p); /* required */
 	void (*fini)(void *state);                                                /* optional */
-	const struct ct_why *whys; /* reasons for plan->note(), ends with name = NULL; may be NULL */
+	const struct ct_why *whys;     /* reasons for plan->note(), ends with name = NULL; may be NULL */
+	const char *const *components; /* names for plan->lap(), at most CT_COMPONENTS, ends with NULL; may be NULL */
 };
 #define CT_POLICY_HEAD .abi = CT_POLICY_ABI, .size = sizeof(struct ct_policy)
 

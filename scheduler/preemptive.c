@@ -138,6 +138,11 @@ static struct quota quota_of(struct ct_preemptive *s, const struct ct_view *v, u
 	return quota;
 }
 
+static uint64_t quota_left(const struct quota *quota, uint32_t type)
+{
+	return type == CT_ANY || quota->all < quota->by_type[type] ? quota->all : quota->by_type[type];
+}
+
 static bool quota_holds(const struct quota *quota, uint64_t milli, uint32_t type)
 {
 	return milli <= quota->all && (type == CT_ANY || milli <= quota->by_type[type]);
@@ -160,7 +165,8 @@ static void choose(struct ct_preemptive *s, uint32_t job)
 }
 
 /* Merges the running jobs with the first jobs of the waiting classes. */
-static void choose_all(struct ct_preemptive *s, struct ct_active_list *a, uint32_t partition, struct quota quota)
+static void choose_all(struct ct_preemptive *s, struct ct_plan *p, struct ct_active_list *a, uint32_t partition,
+		       struct quota quota)
 {
 	struct ct_queueing *q = &s->q;
 	uint32_t n = ct_queueing_candidates(q, partition, &ct_room_unlimited);
@@ -186,11 +192,15 @@ static void choose_all(struct ct_preemptive *s, struct ct_active_list *a, uint32
 				c->key = ct_waiting_key_of(&q->waiting, c->job);
 			else
 				*c = q->candidate[--n];
-		} else if (q->on_block == CT_ON_BLOCK_STOP) {
-			n = 0;
-		} else {
-			*c = q->candidate[--n];
+			continue;
 		}
+		if (p->keeps_notes)
+			p->note(p, c->job, CT_WHY_RANK, CT_NO_JOB, (double)ct_request_milli(d) / 1000,
+				(double)quota_left(&quota, d->gpu_type) / 1000);
+		if (q->on_block == CT_ON_BLOCK_STOP)
+			n = 0;
+		else
+			*c = q->candidate[--n];
 	}
 }
 
@@ -217,6 +227,7 @@ static int preempt_unchosen(struct ct_preemptive *s, const struct ct_view *v, st
 			continue;
 		}
 		a->milli -= a->job[i].milli;
+		p->note(p, job, CT_WHY_PREEMPTED, s->chosen[0], 0, 0);
 		if (p->preempt(p, job) || add_waiting(s, v, p, job))
 			return 1;
 	}
@@ -244,8 +255,10 @@ static int start_chosen(struct ct_preemptive *s, const struct ct_view *v, struct
 
 		if (r == CT_START_FAILED)
 			return 1;
-		if (r == CT_DOES_NOT_FIT)
+		if (r == CT_DOES_NOT_FIT) {
+			ct_queueing_note_room(&s->q, v, p, job);
 			continue;
+		}
 		CT_GROW(a->job, a->cap, a->n + 1);
 		a->milli += ct_request_milli(&d);
 		a->job[a->n++] = (struct ct_active){
@@ -262,12 +275,12 @@ static int pass(struct ct_preemptive *s, const struct ct_view *v, struct ct_plan
 
 	s->n_chosen = 0;
 	if (all_fit(s, partition, &quota)) {
-		choose_all(s, &none, partition, quota);
+		choose_all(s, p, &none, partition, quota);
 		return start_chosen(s, v, p, a);
 	}
 	if (rank_active(s, v, a))
 		return 1;
-	choose_all(s, a, partition, quota);
+	choose_all(s, p, a, partition, quota);
 	if (s->n_chosen == 0)
 		return 0;
 	return preempt_unchosen(s, v, p, a) || start_chosen(s, v, p, a);

@@ -264,6 +264,44 @@ enum ct_start_result ct_queueing_start(struct ct_queueing *q, const struct ct_vi
 	return ct_queueing_start_at(q, v, p, job, &at) ? CT_START_FAILED : CT_STARTED;
 }
 
+/* ---- why not */
+
+const struct ct_why ct_queueing_whys[] = { CT_QUEUEING_WHYS, { .name = NULL } };
+
+void ct_queueing_note_room(const struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job)
+{
+	const struct ct_view_job *j = ct_view_job(v, job);
+	const struct ct_queue_part *part = &q->part[j->partition];
+	uint32_t idle = 0, emptiest = 0, largest = 0;
+	double wants = (double)j->num_gpus * j->gpu_milli / 1000;
+
+	if (!p->keeps_notes)
+		return;
+	for (uint32_t i = 0; i < part->n_groups; i++) {
+		const struct ct_view_group *g = ct_view_group(v, part->group[i]);
+
+		if (j->gpu_type != CT_ANY && j->gpu_type != g->gpu_type)
+			continue;
+		idle += g->idle_gpus;
+		emptiest = g->max_idle > emptiest ? g->max_idle : emptiest;
+		largest = g->max_node_gpus > largest ? g->max_node_gpus : largest;
+	}
+	if (wants > idle)
+		p->note(p, job, CT_WHY_GANG, CT_NO_JOB, wants, idle);
+	else if (q->placement != CT_PLACE_COUNT && j->num_gpus <= largest && wants > emptiest)
+		p->note(p, job, CT_WHY_NODE, CT_NO_JOB, wants, emptiest);
+	else
+		p->note(p, job, CT_WHY_ROOM, CT_NO_JOB, wants, idle);
+}
+
+/* Those who skip look at each new job once. */
+static void note_fresh(const struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p)
+{
+	for (size_t i = 0; p->keeps_notes && i < q->n_fresh; i++)
+		if (ct_waiting_has(&q->waiting, q->fresh[i]))
+			ct_queueing_note_room(q, v, p, q->fresh[i]);
+}
+
 /* ---- passes */
 
 int ct_queueing_start_head(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t partition)
@@ -284,6 +322,7 @@ int ct_queueing_start_head(struct ct_queueing *q, const struct ct_view *v, struc
 			return 1;
 		if (r == CT_DOES_NOT_FIT) {
 			part->blocked = job;
+			ct_queueing_note_room(q, v, p, job);
 			return 0;
 		}
 	}
@@ -358,6 +397,8 @@ static int skip_pass(struct ct_queueing *q, const struct ct_view *v, struct ct_p
 			return 1;
 		if (r == CT_STARTED)
 			*c = candidate_of(q, c->class);
+		else
+			ct_queueing_note_room(q, v, p, c->job);
 		if (r == CT_DOES_NOT_FIT || c->job == CT_NO_JOB)
 			*c = q->candidate[--n];
 	}
@@ -411,6 +452,8 @@ int ct_queueing_schedule(void *queueing, const struct ct_view *v, struct ct_plan
 		if (q->on_block == CT_ON_BLOCK_SKIP && q->part[i].freed && skip_pass(q, v, p, i))
 			return 1;
 	}
+	if (q->on_block == CT_ON_BLOCK_SKIP)
+		note_fresh(q, v, p);
 	ct_queueing_done(q);
 	return 0;
 }

@@ -136,6 +136,29 @@ int ct_queueing_start_at(struct ct_queueing *q, const struct ct_view *v, struct 
 			 const struct ct_place *at);
 /* Both. */
 enum ct_start_result ct_queueing_start(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job);
+/* The reasons of these policies; the table of one with more begins with CT_QUEUEING_WHYS. */
+enum ct_queueing_why {
+	CT_WHY_GANG,
+	CT_WHY_NODE,
+	CT_WHY_ROOM,
+	CT_WHY_OUTLASTS,
+	CT_WHY_RANK,
+	CT_WHY_PREEMPTED,
+	CT_QUEUEING_N_WHYS
+};
+/* clang-format off */
+#define CT_QUEUEING_WHYS                                                                                              \
+	{ "gang", "wants %a GPUs at once, %b are idle", 1 },                                                          \
+	{ "node", "wants %a GPUs on one node, the emptiest has %b idle", 1 },                                         \
+	{ "room", "wants %a GPUs and %b are idle, but not as it wants them (GPU type, memory, CPU, nodes)", 1 },      \
+	{ "outlasts", "fits, but would run %a s by its estimate, and its GPUs are promised to %j in %b s", 1 },       \
+	{ "rank", "wants %a GPUs, the jobs that rank before it leave %b", 1 },                                        \
+	{ "preempted", "gave its GPUs up for jobs that rank before it, first of them %j", 0 }
+/* clang-format on */
+extern const struct ct_why ct_queueing_whys[];
+/* Notes why a job does not fit now: its gang, one node, or the rest. */
+void ct_queueing_note_room(const struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t job);
+
 /* Starts jobs of a partition in order until one does not fit; q->part[].blocked is
  * that one, or CT_NO_JOB. */
 int ct_queueing_start_head(struct ct_queueing *q, const struct ct_view *v, struct ct_plan *p, uint32_t partition);
@@ -146,6 +169,6 @@ int ct_queueing_schedule(void *queueing, const struct ct_view *v, struct ct_plan
 /* A policy that is nothing but a queue in some order begins its state with it. */
 #define CT_QUEUEING_CALLBACKS                                                                              \
 	.on_submit = ct_queueing_submit, .on_finish = ct_queueing_finish, .on_change = ct_queueing_change, \
-	.schedule = ct_queueing_schedule, .fini = ct_queueing_fini
+	.schedule = ct_queueing_schedule, .fini = ct_queueing_fini, .whys = ct_queueing_whys
 
 #endif

@@ -71,4 +71,5 @@ const struct ct_policy ct_policy_srtf = {
 	.on_change = on_change,
 	.schedule = schedule,
 	.fini = fini,
+	.whys = ct_queueing_whys,
 };

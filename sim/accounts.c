@@ -97,6 +97,7 @@ void ct_account_flush(struct ct_world *w, ct_time to)
 	if (dt <= 0)
 		return;
 	w->shares_total += (ct_wide)w->shares_milli * dt;
+	w->sm_total += (ct_wide)w->sm_micro * dt;
 	if (w->window_open) {
 		in->held_milli += (ct_wide)w->cluster->used_milli * dt;
 		in->sm_micro += (ct_wide)w->sm_micro * dt;
@@ -105,8 +106,17 @@ void ct_account_flush(struct ct_world *w, ct_time to)
 		if (w->n_queued > 0)
 			in->idle_while_queued += (ct_wide)(w->capacity_up_milli - (int64_t)w->cluster->used_milli) * dt;
 	}
+	if (w->window_open && w->capacity_up_milli != (int64_t)w->cluster->capacity_milli)
+		in->down_milli += (ct_wide)((int64_t)w->cluster->capacity_milli - w->capacity_up_milli) * dt;
 	fill_bins(w, w->flushed, to);
 	w->flushed = to;
+}
+
+double ct_world_sm_gpu_us(const struct ct_world *w)
+{
+	if (!w->gpu_sm_micro || w->pooled)
+		return (double)NAN;
+	return (double)(w->sm_total + (ct_wide)w->sm_micro * (w->where.now_us - w->flushed)) / 1e6;
 }
 
 void ct_account_window(struct ct_world *w, bool open)
@@ -142,6 +152,11 @@ void ct_world_account(const struct ct_world *w, struct ct_account *out)
 	out->capacity_mem_mib_s = (double)w->cluster->capacity_mem_mib * window_s;
 	out->work_gpu_s = w->work_gpu_s;
 	out->lost_gpu_s = w->lost_gpu_s;
+	out->failure_lost_gpu_s = w->failure_lost_gpu_s;
+	out->down_gpu_s = (double)in->down_milli / 1e9;
+	out->node_failures = w->n_node_failures;
+	out->gpu_failures = w->n_gpu_failures;
+	out->n_hits = w->n_hits;
 	out->queue_s = (double)in->queued / 1e6;
 	out->idle_while_queued_gpu_s = (double)in->idle_while_queued / 1e9;
 	for (int k = 0; k < CT_TRANSITION_KINDS; k++) {

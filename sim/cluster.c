@@ -279,10 +279,11 @@ static void class_add(struct ct_cluster *c, uint32_t node)
 
 	if (n->reserved)
 		return;
-	k->n_gpus += n->n_gpus;
+	k->n_gpus += ct_node_working_gpus(n);
 	k->n_nodes_up++;
 	for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
-		ct_bits_add(&k->idle, c->gpu_position[g]);
+		if (!c->gpus[g].n_residents)
+			ct_bits_add(&k->idle, c->gpu_position[g]);
 	level_add(c, node);
 }
 
@@ -296,7 +297,7 @@ static void class_remove(struct ct_cluster *c, uint32_t node)
 	level_remove(c, node);
 	for (uint32_t g = n->first_gpu; g < n->first_gpu + n->n_gpus; g++)
 		ct_bits_remove(&k->idle, c->gpu_position[g]);
-	k->n_gpus -= n->n_gpus;
+	k->n_gpus -= ct_node_working_gpus(n);
 	k->n_nodes_up--;
 }
 
@@ -308,16 +309,54 @@ void ct_cluster_set_up(struct ct_cluster *c, uint32_t node, int up)
 		return;
 	if (up) {
 		n->up = 1;
-		n->idle_gpus = n->n_gpus;
-		n->free_milli = 1000 * (uint64_t)n->n_gpus;
+		n->idle_gpus = ct_node_working_gpus(n);
+		n->free_milli = 1000 * (uint64_t)n->idle_gpus;
 		class_add(c, node);
 		return;
 	}
-	CT_CHECK(NULL, n->idle_gpus == n->n_gpus && !n->pool_milli, "node %u goes down with jobs on it", node);
+	CT_CHECK(NULL, ct_node_is_idle(n), "node %u goes down with jobs on it", node);
 	class_remove(c, node);
 	n->up = 0;
 	n->idle_gpus = 0;
 	n->free_milli = 0;
+}
+
+/* One working GPU more or less on a node that is up. */
+static void count_gpu(struct ct_cluster *c, uint32_t gpu, int up)
+{
+	uint32_t node = c->gpus[gpu].node;
+	struct ct_node *n = &c->nodes[node];
+	struct ct_class *k = &c->classes[n->class_id];
+
+	n->free_milli = up ? n->free_milli + 1000 : n->free_milli - 1000;
+	if (!n->pool_milli) {
+		level_remove(c, node);
+		n->idle_gpus = up ? n->idle_gpus + 1 : n->idle_gpus - 1;
+		level_add(c, node);
+	}
+	if (n->reserved)
+		return;
+	k->n_gpus = up ? k->n_gpus + 1 : k->n_gpus - 1;
+	if (up)
+		ct_bits_add(&k->idle, c->gpu_position[gpu]);
+	else
+		ct_bits_remove(&k->idle, c->gpu_position[gpu]);
+}
+
+void ct_cluster_set_gpu(struct ct_cluster *c, uint32_t gpu, int up)
+{
+	struct ct_gpu *g = &c->gpus[gpu];
+	struct ct_node *n = &c->nodes[g->node];
+
+	if ((g->n_residents != CT_GPU_DOWN) == (up != 0))
+		return;
+	CT_CHECK(NULL, up || (!g->n_residents && (!n->up || n->free_milli >= 1000)), "GPU %u fails with jobs on it",
+		 gpu);
+	g->n_residents = up ? 0 : CT_GPU_DOWN;
+	g->used_milli = up ? 0 : 1000;
+	n->down_gpus = up ? n->down_gpus - 1 : n->down_gpus + 1;
+	if (n->up)
+		count_gpu(c, gpu, up);
 }
 
 /* The row of the specification that a node comes from; nodes stand in its order. */
@@ -335,8 +374,7 @@ void ct_cluster_reserve(struct ct_cluster *c, uint32_t node, enum ct_reserve how
 	struct ct_node *n = &c->nodes[node];
 	uint32_t shape = shape_of(c, node);
 
-	CT_CHECK(NULL, !n->up || (n->idle_gpus == n->n_gpus && !n->pool_milli), "node %u is reserved with jobs on it",
-		 node);
+	CT_CHECK(NULL, !n->up || ct_node_is_idle(n), "node %u is reserved with jobs on it", node);
 	if (n->up)
 		class_remove(c, node);
 	c->shape_reserved[shape] -= n->reserved == CT_RESERVE_FOR_GOOD;

@@ -10,6 +10,9 @@
  * A job holds slots: one (job, GPU) pair each, linked per GPU. Whole-node pools
  * (a node's GPUs as one divisible amount) hold a share of the node instead.
  *
+ * A GPU that has failed is full of nobody: CT_GPU_DOWN residents, all of its share in
+ * use, in no set. Whoever looks for room on a GPU finds none there, without asking.
+ *
  * The tree is mechanism: ct_cluster_take() and ct_cluster_give() keep all
  * indexes; who may take what is decided by the world's verbs. */
 #ifndef CT_SIM_CLUSTER_H
@@ -36,7 +39,7 @@ struct ct_node_spec {
 	uint32_t mem_mib;      /* host memory per node, 0 = unlimited */
 	const char *partition; /* NULL or "": the default partition */
 };
-enum { CT_MAX_GPUS_PER_NODE = 1 << 20, CT_MAX_GPUS = 1 << 22 };
+enum { CT_MAX_GPUS_PER_NODE = 1 << 20, CT_MAX_GPUS = 1 << 22, CT_GPU_DOWN = UINT16_MAX };
 
 struct ct_cluster_spec {
 	const struct ct_node_spec *nodes;
@@ -45,9 +48,9 @@ struct ct_cluster_spec {
 
 struct ct_gpu {
 	uint32_t node;
-	uint32_t first_slot; /* residents, linked by ct_slot.next; CT_NONE = idle */
-	uint16_t n_residents;
-	uint32_t used_milli; /* sum of the residents' shares; over 1000 only when co-located */
+	uint32_t first_slot;  /* residents, linked by ct_slot.next; CT_NONE = idle */
+	uint16_t n_residents; /* CT_GPU_DOWN: it has failed */
+	uint32_t used_milli;  /* sum of the residents' shares; over 1000 only when co-located */
 	uint32_t used_mem_mib;
 };
 
@@ -56,9 +59,10 @@ struct ct_node {
 	uint32_t first_gpu, n_gpus;
 	uint32_t gpu_mem_mib, cpu_milli, mem_mib; /* capacities; UINT32_MAX = unlimited */
 	uint32_t up;                              /* 0 while the node is down */
+	uint32_t down_gpus;                       /* of its GPUs that have failed, whether it is up or not */
 	uint32_t reserved;                        /* enum ct_reserve; not NOT: in no set or count of its class */
-	uint32_t idle_gpus;                       /* GPUs without any resident; 0 while a pool share is held */
-	uint64_t free_milli;                      /* of all its GPUs, pool shares and slots taken off; floor 0 */
+	uint32_t idle_gpus;  /* GPUs that work, without any resident; 0 while a pool share is held */
+	uint64_t free_milli; /* of all its GPUs that work, pool shares and slots taken off; floor 0 */
 	uint32_t used_cpu_milli, used_mem_mib;
 	uint64_t pool_milli; /* held as pool shares */
 };
@@ -70,8 +74,8 @@ struct ct_gpu_type {
 
 /* The nodes of one partition with one GPU type. Sets hold positions within the
  * class: GPUs in node order, nodes in ascending order. Only nodes that are up and not
- * reserved are in any set or count. A node that holds a pool share counts as having no idle
- * GPU; its GPUs stay in `idle`, so whoever reads that set looks at pool_milli. */
+ * reserved are in any set or count, and of them only GPUs that work. A node that holds a pool share counts as having no
+ * idle GPU; its GPUs stay in `idle`, so whoever reads that set looks at pool_milli. */
 struct ct_class {
 	uint32_t partition, type;
 	uint32_t *node, n_nodes;     /* position -> node */
@@ -141,7 +145,19 @@ void ct_cluster_give(struct ct_cluster *c, uint32_t first_slot, uint32_t n, uint
 void ct_cluster_take_pool(struct ct_cluster *c, uint32_t node, uint64_t milli, uint32_t cpu_milli, uint32_t mem_mib);
 void ct_cluster_give_pool(struct ct_cluster *c, uint32_t node, uint64_t milli, uint32_t cpu_milli, uint32_t mem_mib);
 
+/* A node goes down, without residents, or up. */
 void ct_cluster_set_up(struct ct_cluster *c, uint32_t node, int up);
+/* A GPU fails, without residents and with its share of a pool free, or works again;
+ * remembered while its node is down. */
+void ct_cluster_set_gpu(struct ct_cluster *c, uint32_t gpu, int up);
+static inline uint32_t ct_node_working_gpus(const struct ct_node *n)
+{
+	return n->n_gpus - n->down_gpus;
+}
+static inline int ct_node_is_idle(const struct ct_node *n)
+{
+	return n->idle_gpus == ct_node_working_gpus(n) && !n->pool_milli;
+}
 /* Takes a node without residents out of its class's sets and counts, or back in. */
 enum ct_reserve { CT_RESERVE_NOT, CT_RESERVE_FOR_GOOD, CT_RESERVE_FOR_NOW };
 void ct_cluster_reserve(struct ct_cluster *c, uint32_t node, enum ct_reserve how);

@@ -41,16 +41,39 @@
 	  "SM-active GPU time / GPU time of the cluster, min(1, sum of residents) a GPU, idle GPUs included")          \
 	X(gpu_mem_frac, "frac", 4, "GPU memory held / GPU memory of the cluster, over time")                           \
 	X(attainment_frac, "frac", 4, "jobs with solo duration / (finish - first start) at or above sim.attain_floor") \
+	X(attainment_train_frac, "frac", 4, "the same over jobs of class train")                                  \
+	X(attainment_infer_frac, "frac", 4, "the same over jobs of class infer")                                     \
+	X(window_attainment_frac, "frac", 4,                                                                            \
+	  "60-s windows from first start to finish whose mean rate, standing still included, reached "                 \
+	  "sim.attain_floor x the default rate / such windows of a job: mean over jobs")                               \
+	X(short_gpu_s, "GPU s", 1,                                                                                      \
+	  "shortfall: work not done from first start to finish that the default rate would have done, "                \
+	  "(finish - first start - solo duration) x GPUs: sum over measured jobs")                                     \
+	X(short_transition_gpu_s, "GPU s", 1, "of it: standing still in starts, migrations and switches")               \
+	X(short_slowdown_gpu_s, "GPU s", 1, "of it: slowed by jobs on the same GPUs")                                   \
+	X(short_tolerated_gpu_s, "GPU s", 1, "of that: as the belief in force predicted, null without one")             \
+	X(short_mistaken_gpu_s, "GPU s", 1, "of that: beyond the prediction, rate x max(0, 1/predicted - 1/true)")      \
+	X(short_config_gpu_s, "GPU s", 1, "of it: in configurations slower than the default")                           \
+	X(short_fewer_gpu_s, "GPU s", 1, "of it: on fewer GPUs than requested")                                         \
+	X(short_other_gpu_s, "GPU s", 1,                                                                                \
+	  "of it: the rest: queued again, work done twice, slower GPUs, less what faster GPUs and "                    \
+	  "configurations gained")                                                                                     \
 	X(offered_load, "frac", 4, "work of all arrivals / (GPUs x (last - first submission))")                        \
 	X(mean_queue_length, "jobs", 3, "time average of queued jobs")                                                 \
 	X(blocked_idle_frac, "frac", 4,                                                                                \
 	  "GPU time idle while at least one job waited / GPU time of the cluster: fragmentation and blocking")         \
-	X(lost_work_gpu_s, "GPU s", 1, "work done and lost to failures")                                               \
+	X(lost_work_gpu_s, "GPU s", 1, "work done and lost to failures and preemptions")                               \
 	X(starts, "", 0, "cold starts")                                                                                \
 	X(resumes, "", 0, "starts after a preemption")                                                                 \
 	X(switches, "", 0, "configuration switches")                                                                   \
 	X(migrations, "", 0, "migrations")                                                                             \
-	X(transition_s, "s", 1, "job time spent in all of these")
+	X(transition_s, "s", 1, "job time spent in all of these")                                                      \
+	/* These five are known where failures are simulated (failures.h). */                                          \
+	X(availability_frac, "frac", 4, "GPU time that was up / GPU time of the cluster")                              \
+	X(node_failures, "", 0, "failures of whole nodes")                                                             \
+	X(gpu_failures, "", 0, "failures of single GPUs")                                                              \
+	X(failure_stops, "", 0, "times a job was stopped by a failure")                                                \
+	X(failure_lost_gpu_s, "GPU s", 1, "work done and lost to failures alone")
 
 enum ct_metric {
 #define CT_METRIC_ID(key, unit, digits, text) CT_METRIC_##key,
@@ -64,6 +87,13 @@ struct ct_metric_info {
 	int digits;
 };
 extern const struct ct_metric_info ct_metric_info[CT_METRIC_COUNT];
+
+/* Of those that only some runs have, where NaN stands for "no such thing here": left
+ * out of tables and digests then, and out of files that are older than they. */
+static inline int ct_metric_is_optional(int m)
+{
+	return m >= CT_METRIC_availability_frac && m <= CT_METRIC_failure_lost_gpu_s;
+}
 
 /* The metric of that key, or -1. */
 int ct_metric_find(const char *key);

@@ -68,23 +68,104 @@ static double factor_on(const struct ct_world *w, uint32_t job, uint32_t gpu)
 	return factor;
 }
 
-/* The pace of the slowest member: GPU speed x contention. */
-static double slowest(const struct ct_world *w, uint32_t job)
+/* The profile that the belief knows a job by, in its present configuration. */
+static uint32_t believed_kind(const struct ct_world *w, uint32_t job)
+{
+	const struct ct_belief *b = w->spec.belief;
+	const struct ct_family *f = b->profiled ? b->profiled[job] : NULL;
+	uint32_t config = ct_live(w, job)->config;
+
+	if (!f && b->nearest)
+		f = b->nearest[job];
+	if (!f && w->spec.families)
+		f = w->spec.families[job];
+	return f && config < f->n ? f->config[config].kind : CT_NONE;
+}
+
+/* The slow-down that the belief predicts on one GPU, as it does to policies. */
+static double predicted_on(const struct ct_world *w, uint32_t job, uint32_t gpu)
+{
+	const struct ct_belief *b = w->spec.belief;
+	uint32_t self = believed_kind(w, job);
+	double product = 1;
+
+	if (!b->slowdown || self >= b->n_kinds)
+		return 1;
+	for (uint32_t s = w->cluster->gpus[gpu].first_slot; s != CT_NONE; s = w->cluster->slots[s].next) {
+		uint32_t other = w->cluster->slots[s].job, kind;
+
+		if (other == job)
+			continue;
+		kind = believed_kind(w, other);
+		product *= kind < b->n_kinds ? b->slowdown(b->state, self, kind) : 1;
+	}
+	return product;
+}
+
+static uint32_t first_beside(const struct ct_cluster *c, uint32_t gpu, uint32_t job)
+{
+	uint32_t s = c->gpus[gpu].first_slot;
+
+	while (s != CT_NONE && c->slots[s].job == job)
+		s = c->slots[s].next;
+	return s == CT_NONE ? CT_NONE : c->slots[s].job;
+}
+
+/* Of all its GPUs the largest; those beside the same single job are asked once. */
+static double predicted(const struct ct_world *w, uint32_t job)
 {
 	const struct ct_cluster *c = w->cluster;
 	const struct ct_live *l = ct_live(w, job);
+	uint32_t asked = CT_NONE;
+	double most = 1;
+
+	if (!w->spec.belief)
+		return (double)NAN;
+	for (uint32_t i = 0; i < l->n_slots; i++) {
+		uint32_t gpu = c->slots[l->first_slot + i].gpu, n = c->gpus[gpu].n_residents, other;
+		double s;
+
+		if (n < 2)
+			continue;
+		other = first_beside(c, gpu, job);
+		if (n == 2 && other == asked)
+			continue;
+		asked = n == 2 ? other : CT_NONE;
+		s = predicted_on(w, job, gpu);
+		most = s > most ? s : most;
+	}
+	return most;
+}
+
+/* The pace of the slowest member: GPU speed x contention, and who is there. Of equals
+ * the first GPU that is shared. */
+static double slowest(const struct ct_world *w, uint32_t job, double *speed, struct ct_beside *beside)
+{
+	const struct ct_cluster *c = w->cluster;
+	const struct ct_live *l = ct_live(w, job);
+	bool noticed = c->shared_gpus && (w->spec.contention || w->spec.record_decisions);
+	uint32_t at = CT_NONE;
 	double pace = INFINITY;
 
-	if (!l->n_slots)
-		return c->types[c->nodes[l->node].type].speed;
-	if (c->one_speed > 0 && (!c->shared_gpus || !w->spec.contention))
-		return c->one_speed;
+	*beside = (struct ct_beside){ CT_NONE, 0, 1, 1 };
+	*speed = l->n_slots ? c->one_speed : c->types[c->nodes[l->node].type].speed;
+	if (!l->n_slots || (c->one_speed > 0 && !noticed))
+		return *speed;
 	for (uint32_t i = 0; i < l->n_slots; i++) {
 		uint32_t gpu = c->slots[l->first_slot + i].gpu;
-		double p = c->types[c->nodes[c->gpus[gpu].node].type].speed * factor_on(w, job, gpu);
+		double factor = factor_on(w, job, gpu), s = c->types[c->nodes[c->gpus[gpu].node].type].speed;
 
-		if (p < pace)
-			pace = p;
+		if (s * factor > pace || (s * factor >= pace && (beside->others || c->gpus[gpu].n_residents < 2)))
+			continue;
+		pace = s * factor;
+		at = gpu;
+		*speed = s;
+		beside->factor = factor;
+		beside->others = c->gpus[gpu].n_residents - 1u;
+	}
+	if (beside->others) {
+		beside->partner = first_beside(c, at, job);
+		beside->predicted = predicted(w, job);
 	}
 	return pace;
 }
@@ -101,6 +182,22 @@ static void credit(struct ct_world *w, uint32_t job, double done_us)
 		w->work_gpu_s += s * (double)ct_job_milli(j) / 1000;
 }
 
+/* The last checkpoint of a job in (settled, t], while its rate was the same. */
+static void checkpoint(struct ct_world *w, uint32_t job, ct_time t)
+{
+	struct ct_live *l = ct_live(w, job);
+	ct_time every = w->spec.failures.checkpoint_us, run = l->unsaved_us + (t - l->settled);
+	double left;
+
+	if (l->profiling)
+		return;
+	l->unsaved_us = run % every;
+	if (run < every)
+		return;
+	left = l->remaining_us - (double)(t - l->unsaved_us - l->settled) * l->rate;
+	l->saved_remaining_us = left > 0 ? left : 0;
+}
+
 static void settle_at(struct ct_world *w, uint32_t job, ct_time t)
 {
 	struct ct_live *l = ct_live(w, job);
@@ -108,8 +205,11 @@ static void settle_at(struct ct_world *w, uint32_t job, ct_time t)
 	if (l->rate > 0 && t > l->settled) {
 		double done = (double)(t - l->settled) * l->rate;
 
+		if (w->spec.failures.checkpoint_us)
+			checkpoint(w, job, t);
 		credit(w, job, done < l->remaining_us ? done : l->remaining_us);
 	}
+	ct_attain_settle(w, l, t);
 	l->settled = t;
 }
 
@@ -132,11 +232,16 @@ static double wait_of(const struct ct_world *w, const struct ct_live *l)
 static void rate_from(struct ct_world *w, uint32_t job, ct_time from)
 {
 	struct ct_live *l = ct_live(w, job);
-	double rate = ct_demand_of(w, job, l->config).throughput * scaling(w, job) * slowest(w, job), wait;
+	double throughput = ct_demand_of(w, job, l->config).throughput, share = scaling(w, job), speed, rate, wait;
+	struct ct_beside beside;
 	ct_time end;
+
+	rate = throughput * share * slowest(w, job, &speed, &beside);
 
 	CT_CHECK(&w->where, rate > 0 && isfinite(rate), "job '%s' has rate %g", w->work->jobs[job].id, rate);
 	settle_at(w, job, from);
+	ct_attain_rate(l, throughput, share, speed, &beside);
+	ct_log_beside(w, job, from, &beside);
 	if (l->end.generation && !(rate < l->rate) && !(rate > l->rate))
 		return;
 	l->rate = rate;
@@ -161,12 +266,22 @@ void ct_progress_rate(struct ct_world *w, uint32_t job)
 	rate_from(w, job, w->where.now_us);
 }
 
+/* Sharing costs nothing: its company changes, its rate does not. */
+static void tell_company(struct ct_world *w, uint32_t job)
+{
+	struct ct_beside beside;
+	double speed;
+
+	slowest(w, job, &speed, &beside);
+	ct_log_beside(w, job, w->where.now_us, &beside);
+}
+
 static void rate_neighbours(struct ct_world *w, const struct ct_slot *slots, uint32_t n, uint32_t job,
 			    void (*rate)(struct ct_world *w, uint32_t other, uint32_t job))
 {
 	uint32_t mark = ++w->mark;
 
-	if (!w->spec.contention)
+	if (!w->spec.contention && !w->spec.record_decisions)
 		return; /* nobody notices */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ct_gpu *g = &w->cluster->gpus[slots[i].gpu];
@@ -177,8 +292,12 @@ static void rate_neighbours(struct ct_world *w, const struct ct_slot *slots, uin
 			if (other == job || ct_live(w, other)->mark == mark)
 				continue;
 			ct_live(w, other)->mark = mark;
-			if (w->outcome[other].state == CT_JOB_RUNNING)
+			if (w->outcome[other].state != CT_JOB_RUNNING)
+				continue;
+			if (w->spec.contention)
 				rate(w, other, job);
+			else
+				tell_company(w, other);
 		}
 	}
 }

@@ -13,7 +13,8 @@
  *
  * The result digest is SHA-256 over summary, jobs, series, events, the effective
  * configuration and the input digests; never over perf, manifest (build facts,
- * dates), warnings or paths. It does not depend on how a column is held in memory.
+ * dates), warnings, paths, or decisions, reasons and stretches, which explain a
+ * result and are no part of it. It does not depend on how a column is held in memory.
  *
  * HDF5 layout (readable with h5py alone). The first 512 bytes are a user block of
  * text with the length and the hash of the rest, so that truncation and damage are
@@ -29,6 +30,13 @@
  *	             one value for all rows is stored as its fill value. A name with '/' has
  *	             '_' there, and the true name in the attribute name.
  *	/series      likewise, one row a bin; /events likewise, when recorded
+ *	/decisions   likewise, when kept: time job why other a b, what a policy noted; job and
+ *	             other are rows of /jobs, why one of /reasons, -1 = none
+ *	/reasons     likewise: name text waits, the words of `why`; %j = the other job,
+ *	             %a, %b = the numbers; waits = 1: the job stays in the queue
+ *	/stretches   likewise: time job kind gpus configuration partner_configuration others
+ *	             partner slowdown predicted, what changed between a
+ *	             job's first start and its end (sim/world.h, enum ct_stretch_kind)
  *	/perf        attributes, wall-clock figures; left out when there are none
  * Times are float64 seconds, exact to the microsecond below 2^52 us = 142 years, NaN = absent.
  * Texts are UTF-8, of fixed length and NUL-padded (bytes in h5py). Where one long
@@ -45,11 +53,16 @@
  *	state reason measured attained queue_s profile_s start_s run_s pause_s switch_s
  *	gpu_s work_s lost_s slowdown starts preemptions migrations switches num_gpus
  *	min_gpus max_gpus gpu_milli gpu_mem_mib cpu_milli mem_mib priority duration_s deadline_s
- *	partition gpu_type user group model trace_state
+ *	partition gpu_type user group model trace_state class
+ *	window_frac short_slowdown_s short_mistaken_s short_config_s short_fewer_s
  * where queue_s is the time in the queue over all visits (the "wait" of the
  * summary), measured = 1 for finished jobs of the measurement window, attained = 1
- * for finished jobs with solo duration / (finish - first start) >= the floor. Then
- * the trace's unknown columns by their own names, "trace_" before a name in use. */
+ * for finished jobs with solo duration / (finish - first start) >= the floor, and
+ * class = train or infer as the job's family says, without one as the trace's own
+ * column "kind" does, else unknown. window_frac: of the 60-s windows of a finished
+ * job, those met; short_*: what it fell short of its default rate by cause, in solo
+ * seconds (sim/world.h, struct ct_attained). Then the trace's unknown columns by their own
+ * names, "trace_" before a name in use. */
 #ifndef CT_SIM_RESULT_H
 #define CT_SIM_RESULT_H
 
@@ -77,6 +90,7 @@ struct ct_column {
 	const char *name, *unit; /* unit "" = none */
 	enum ct_column_type type;
 	int constant; /* v holds one element */
+	int narrow;   /* its numbers fit, and in a file take, 4 bytes */
 	union {
 		const double *f64;
 		const int64_t *i64;   /* I64 and TIME */
@@ -124,7 +138,8 @@ struct ct_result {
 	const char **warnings;
 	size_t n_warnings, cap_warnings;
 	double summary[CT_METRIC_COUNT];
-	struct ct_frame jobs, series, events; /* events only when recorded */
+	struct ct_frame jobs, series, events;          /* events only when recorded */
+	struct ct_frame decisions, reasons, stretches; /* only when kept */
 	struct ct_pair *perf;
 	size_t n_perf, cap_perf;
 	char jobs_digest[CT_DIGEST_TEXT];   /* when jobs has rows but no columns: ct_result_summarise() */
@@ -149,7 +164,12 @@ __attribute__((format(printf, 2, 3))) const char *ct_result_text(struct ct_resul
 
 /* Manifest keys that `compare` and the figures look for (others are free):
  *	policy, seed, revision, trace_digest, cluster (a short text that names the
- *	cluster's size, "8x8"), cluster_digest */
+ *	cluster's size, "8x8"), cluster_digest; node_gpus, the GPUs of each node, "8x8 4x4",
+ *	where decisions are kept */
+/* The words of /decisions: n reasons, as the policy numbers them. */
+void ct_result_add_reasons(struct ct_result *r, const char *const *name, const char *const *text, const int *waits,
+			   size_t n);
+
 enum ct_result_part { CT_RESULT_MANIFEST, CT_RESULT_IMPORT, CT_RESULT_PERF };
 /* Copies both; a key that is there gets the new value. */
 void ct_result_add(struct ct_result *r, enum ct_result_part part, const char *key, const char *value, int is_number);
@@ -175,6 +195,11 @@ int ct_result_write_json(const struct ct_result *r, FILE *to, struct ct_err *err
 /* CT_EIO: not a result, truncated, another version, damaged or changed since it was
  * written. *r is zeroed first and empty after an error. */
 int ct_result_read_h5(const char *path, struct ct_result *r, struct ct_err *err);
+
+/* A frame by itself, as group `name` of a file that says format = `format` and
+ * complete = 1, column by column as in a result file. CT_EIO. */
+int ct_frame_write_h5(const struct ct_frame *f, const char *format, const char *name, const char *path,
+		      struct ct_err *err);
 
 /* ---- frames, column by column. All values are copied into the arena; `n_rows` is
  * set before the first column. The column returned is valid until the next one. */

@@ -9,6 +9,9 @@
 
 #include "sim/result.h"
 
+/* result_log.c: the frames of a world's log. */
+void ct_result_add_log(struct ct_result *r, const struct ct_world *w);
+
 /* Room for n columns more: pointers to them stay valid until then. */
 void ct_frame_reserve(struct ct_frame *f, struct ct_arena *a, size_t n);
 /* A new empty column; name and unit are copied. */

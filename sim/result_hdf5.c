@@ -193,7 +193,7 @@ static void put_pairs(struct writer *w, hid_t object, const struct ct_pair *p, s
 struct store {
 	const struct ct_column *column;
 	size_t rows;
-	hid_t type, space, properties, set;
+	hid_t type, space, properties, set; /* type: of the elements in memory */
 	size_t width;   /* bytes of one element in memory */
 	size_t chunk;   /* rows written at a time */
 	size_t *offset; /* texts: of every row in a heap beside the column; NULL: as they are */
@@ -397,6 +397,13 @@ static char *free_link(hid_t group, const char *name)
 	return s;
 }
 
+static hid_t file_type(const struct store *s)
+{
+	if (!s->column->narrow)
+		return s->type;
+	return s->column->type == CT_COLUMN_I64 ? H5T_NATIVE_INT32 : H5T_NATIVE_FLOAT;
+}
+
 static void put_column(struct writer *w, hid_t group, const char *frame, const struct ct_column *c, size_t rows)
 {
 	struct store s = { .column = c, .rows = rows, .properties = H5I_INVALID_HID, .set = H5I_INVALID_HID };
@@ -410,7 +417,7 @@ static void put_column(struct writer *w, hid_t group, const char *frame, const s
 	s.space = made(w, H5Screate_simple(1, &n, NULL));
 	store_properties(w, &s);
 	if (!w->failed)
-		s.set = made(w, H5Dcreate2(group, link, s.type, s.space, H5P_DEFAULT, s.properties, H5P_DEFAULT));
+		s.set = made(w, H5Dcreate2(group, link, file_type(&s), s.space, H5P_DEFAULT, s.properties, H5P_DEFAULT));
 	if (!w->failed && !c->constant)
 		store_rows(w, &s);
 	put_text_attribute(w, s.set, "kind", ct_column_kind[c->type]);
@@ -464,6 +471,8 @@ static void put_summary(struct writer *w, const struct ct_result *r)
 	hid_t g = make_group(w, w->file, "summary");
 
 	for (int i = 0; i < CT_METRIC_COUNT; i++) {
+		if (ct_metric_is_optional(i) && isnan(r->summary[i]))
+			continue;
 		hid_t set = put_scalar(w, g, ct_metric_info[i].key, H5T_NATIVE_DOUBLE, &r->summary[i]);
 
 		put_text_attribute(w, set, "unit", ct_metric_info[i].unit);
@@ -524,6 +533,9 @@ static void put_all(struct writer *w, const struct ct_result *r)
 	put_frame(w, "jobs", &r->jobs);
 	put_frame(w, "series", &r->series);
 	put_frame(w, "events", &r->events);
+	put_frame(w, "decisions", &r->decisions);
+	put_frame(w, "reasons", &r->reasons);
+	put_frame(w, "stretches", &r->stretches);
 	put_perf(w, r);
 	put_int_attribute(w, w->file, "complete", 1);
 }
@@ -589,23 +601,16 @@ static void put_block(char *image, size_t n)
 	ct_result_block(image, n - CT_RESULT_BLOCK, digest);
 }
 
-int ct_result_write_h5(const struct ct_result *r, const char *path, struct ct_err *err)
+/* What was put together, into the file; ends the writer. */
+static int write_file(struct writer *w, const char *path, struct ct_err *err)
 {
-	struct ct_hdf5_quiet quiet;
-	struct writer w = { 0 };
 	struct ct_output o;
-	char *image;
 	size_t n;
+	char *image = writer_image(w, &n);
 
-	CT_CHECK(NULL, r->jobs.n_columns || !r->jobs.n_rows, "a summarised result has no columns to write");
-	ct_hdf5_quiet_begin(&quiet);
-	writer_begin(&w);
-	put_all(&w, r);
-	image = writer_image(&w, &n);
-	ct_hdf5_quiet_end(&quiet);
-	if (w.failed) {
+	if (w->failed) {
 		free(image);
-		return ct_err_at(err, CT_EIO, NULL, "cannot write '%s': HDF5 failed: %s", path, w.reason);
+		return ct_err_at(err, CT_EIO, NULL, "cannot write '%s': HDF5 failed: %s", path, w->reason);
 	}
 	put_block(image, n);
 	if (ct_output_open(&o, path, err) == 0) {
@@ -614,4 +619,37 @@ int ct_result_write_h5(const struct ct_result *r, const char *path, struct ct_er
 	}
 	free(image);
 	return (int)err->code;
+}
+
+int ct_result_write_h5(const struct ct_result *r, const char *path, struct ct_err *err)
+{
+	struct ct_hdf5_quiet quiet;
+	struct writer w = { 0 };
+	int rc;
+
+	CT_CHECK(NULL, r->jobs.n_columns || !r->jobs.n_rows, "a summarised result has no columns to write");
+	ct_hdf5_quiet_begin(&quiet);
+	writer_begin(&w);
+	put_all(&w, r);
+	rc = write_file(&w, path, err);
+	ct_hdf5_quiet_end(&quiet);
+	return rc;
+}
+
+int ct_frame_write_h5(const struct ct_frame *f, const char *format, const char *name, const char *path,
+		      struct ct_err *err)
+{
+	struct ct_hdf5_quiet quiet;
+	struct writer w = { 0 };
+	int rc;
+
+	ct_hdf5_quiet_begin(&quiet);
+	writer_begin(&w);
+	put_text_attribute(&w, w.file, "format", format);
+	put_int_attribute(&w, w.file, "version", CT_RESULT_VERSION);
+	put_frame(&w, name, f);
+	put_int_attribute(&w, w.file, "complete", 1);
+	rc = write_file(&w, path, err);
+	ct_hdf5_quiet_end(&quiet);
+	return rc;
 }

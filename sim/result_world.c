@@ -59,7 +59,13 @@
 	X(user, "", CODE)                         \
 	X(group, "", CODE)                        \
 	X(model, "", CODE)                        \
-	X(trace_state, "", CODE)
+	X(trace_state, "", CODE)                  \
+	X(class, "", CODE)                        \
+	X(window_frac, "", F64)                   \
+	X(short_slowdown_s, "s", F64)             \
+	X(short_mistaken_s, "s", F64)             \
+	X(short_config_s, "s", F64)               \
+	X(short_fewer_s, "s", F64)
 
 enum job_column {
 #define ID(name, unit, type) C_##name,
@@ -99,13 +105,21 @@ union cell {
  * fall into the same few sets of the cache. */
 enum { BLOCK = 248 };
 
+/* Values of the column class. */
+enum job_class { JOB_UNKNOWN, JOB_TRAIN, JOB_INFER, JOB_CLASSES };
+static const char *const class_name[JOB_CLASSES] = { "unknown", "train", "infer" };
+
 /* The jobs of the measurement window and what is summed over them. */
 struct tally {
 	ct_time first, from, until; /* first submission; window, absolute */
 	double floor;
 	uint64_t measured, censored, attained;
+	uint64_t of_class[JOB_CLASSES], attained_of_class[JOB_CLASSES];
 	ct_wide jct, wait; /* sums in microseconds: exact */
-	double slowdown;
+	double slowdown, window_frac;
+	struct shortfall { /* GPU-seconds; see metrics.h */
+		double all, transition, slowdown, mistaken, config, fewer;
+	} s;
 	double *jct_us; /* of each measured job */
 };
 
@@ -113,7 +127,12 @@ struct maker {
 	struct ct_arena *arena;
 	const struct ct_workload *work;
 	const struct ct_outcome *outcomes;
+	const struct ct_attained *attained;
 	const uint32_t *places;
+	const struct ct_family *const *families; /* may be NULL */
+	const uint32_t *kind;                    /* the trace's own column of that name; may be NULL */
+	uint32_t kind_number[JOB_CLASSES];       /* "train" and "infer" in it */
+	int believed; /* there was a belief */
 	size_t rows;
 	struct tally t;
 	union cell (*block)[BLOCK]; /* [N_COLUMNS] */
@@ -193,8 +212,43 @@ static void put_outcome(union cell (*b)[BLOCK], size_t i, const struct ct_outcom
 	b[C_switches][i].i64 = o->n_switches;
 }
 
+static void put_attained(const struct maker *m, size_t i, const struct ct_outcome *o)
+{
+	const struct ct_attained *a = &m->attained[o->attain];
+	int finished = o->state == CT_JOB_FINISHED;
+
+	m->block[C_window_frac][i].f64 = finished ? a->window_frac : NAN;
+	m->block[C_short_slowdown_s][i].f64 = finished ? a->slowdown_s : NAN;
+	m->block[C_short_mistaken_s][i].f64 = finished && m->believed ? a->mispredicted_s : NAN;
+	m->block[C_short_config_s][i].f64 = finished ? a->config_s : NAN;
+	m->block[C_short_fewer_s][i].f64 = finished ? a->gpus_s : NAN;
+}
+
+/* Whoever made the trace may know better than a calibration that does not know the job. */
+static enum job_class class_of(const struct maker *m, size_t job)
+{
+	const struct ct_family *f = m->families ? m->families[job] : NULL;
+
+	if (f && f->train >= 0)
+		return f->train ? JOB_TRAIN : JOB_INFER;
+	for (int k = JOB_TRAIN; m->kind && k < JOB_CLASSES; k++)
+		if (m->kind[job] == m->kind_number[k])
+			return (enum job_class)k;
+	return JOB_UNKNOWN;
+}
+
+static void find_classes(struct maker *m)
+{
+	for (size_t e = 0; e < m->work->n_columns; e++)
+		if (strcmp(m->work->columns[e].name, "kind") == 0)
+			m->kind = m->work->columns[e].value;
+	for (int k = JOB_TRAIN; k < JOB_CLASSES; k++)
+		m->kind_number[k] = ct_strings_find(&m->work->strings, class_name[k], strlen(class_name[k]));
+}
+
 static void put_codes(struct maker *m, size_t i, const struct ct_job *j, const struct ct_outcome *o)
 {
+	enum job_class class = class_of(m, (size_t)(j - m->work->jobs));
 	const struct ct_strings *s = &m->work->strings;
 	const struct {
 		enum job_column column;
@@ -209,6 +263,7 @@ static void put_codes(struct maker *m, size_t i, const struct ct_job *j, const s
 								ct_strings_text(s, named[k].number), 1);
 	m->block[C_workload_name][i].i64 =
 	    ct_coder_put(&m->coder[C_workload_name], m->arena, 0, "w0", 1); /* Batsim's first workload */
+	m->block[C_class][i].i64 = ct_coder_put(&m->coder[C_class], m->arena, class, class_name[class], 1);
 	m->block[C_state][i].i64 = ct_coder_put(&m->coder[C_state], m->arena, o->state, ct_job_state_name(o->state), 1);
 	m->block[C_reason][i].i64 =
 	    ct_coder_put(&m->coder[C_reason], m->arena, o->reason, ct_reason_name(o->reason), 1);
@@ -258,10 +313,30 @@ static int in_window(const struct tally *t, const struct ct_job *j)
 	return j->submit_us >= t->from && j->submit_us < t->until;
 }
 
-/* Counts a job of the measurement window; says whether JCT and wait cover it. */
-static int tally_job(struct tally *t, const struct ct_job *j, const struct ct_outcome *o)
+/* What a finished job fell short of its default rate, by cause. */
+static void tally_shortfall(struct tally *t, const struct ct_job *j, const struct ct_outcome *o,
+			    const struct ct_attained *a)
 {
+	double gpus = (double)j->num_gpus * j->gpu_milli / 1000;
+	ct_time still =
+	    o->phase_us[CT_PHASE_START] + o->phase_us[CT_PHASE_PAUSE] + o->phase_us[CT_PHASE_SWITCH];
+
+	t->window_frac += a->window_frac;
+	t->s.all += gpus * ct_seconds(o->finish_us - o->start_us - j->duration_us);
+	t->s.transition += gpus * ct_seconds(still);
+	t->s.slowdown += gpus * a->slowdown_s;
+	t->s.mistaken += gpus * (o->attain ? a->mispredicted_s : 0);
+	t->s.config += gpus * a->config_s;
+	t->s.fewer += gpus * a->gpus_s;
+}
+
+/* Counts a job of the measurement window; says whether JCT and wait cover it. */
+static int tally_job(struct maker *m, const struct ct_job *j, const struct ct_outcome *o)
+{
+	enum job_class class = class_of(m, (size_t)(j - m->work->jobs));
+	struct tally *t = &m->t;
 	ct_time jct;
+	int met;
 
 	if (!in_window(t, j))
 		return 0;
@@ -273,7 +348,11 @@ static int tally_job(struct tally *t, const struct ct_job *j, const struct ct_ou
 	t->jct += jct;
 	t->wait += o->phase_us[CT_PHASE_QUEUE];
 	t->slowdown += (double)jct / (double)j->duration_us;
-	t->attained += (uint64_t)attains(j, o, t->floor);
+	met = attains(j, o, t->floor);
+	t->attained += (uint64_t)met;
+	t->of_class[class]++;
+	t->attained_of_class[class] += (uint64_t)met;
+	tally_shortfall(t, j, o, &m->attained[o->attain]);
 	return 1;
 }
 
@@ -286,9 +365,10 @@ static void make_rows(struct maker *m, size_t at, size_t n)
 		put_times(m->block, i, j, o);
 		put_request(m->block, i, j);
 		put_outcome(m->block, i, o);
+		put_attained(m, i, o);
 		put_codes(m, i, j, o);
 		put_texts(m, j, o);
-		m->block[C_measured][i].i64 = tally_job(&m->t, j, o);
+		m->block[C_measured][i].i64 = tally_job(m, j, o);
 		m->block[C_attained][i].i64 = o->state == CT_JOB_FINISHED && attains(j, o, m->t.floor);
 	}
 }
@@ -343,6 +423,8 @@ static size_t numbers_of(const struct maker *m, int column)
 		return CT_JOB_STATES;
 	case C_reason:
 		return CT_REASONS;
+	case C_class:
+		return JOB_CLASSES;
 	default:
 		return m->work->strings.n;
 	}
@@ -521,10 +603,36 @@ static void sum_jobs(double *s, const struct maker *m)
 	s[CT_METRIC_max_wait_s] = wait[3];
 	s[CT_METRIC_mean_slowdown] = ratio(t->slowdown, n);
 	s[CT_METRIC_attainment_frac] = ratio((double)t->attained, n);
+	s[CT_METRIC_attainment_train_frac] =
+	    ratio((double)t->attained_of_class[JOB_TRAIN], (double)t->of_class[JOB_TRAIN]);
+	s[CT_METRIC_attainment_infer_frac] =
+	    ratio((double)t->attained_of_class[JOB_INFER], (double)t->of_class[JOB_INFER]);
+	s[CT_METRIC_window_attainment_frac] = ratio(t->window_frac, n);
+}
+
+static void sum_shortfall(double *s, const struct shortfall *f, int believed)
+{
+	s[CT_METRIC_short_gpu_s] = f->all;
+	s[CT_METRIC_short_transition_gpu_s] = f->transition;
+	s[CT_METRIC_short_slowdown_gpu_s] = f->slowdown;
+	s[CT_METRIC_short_tolerated_gpu_s] = believed ? f->slowdown - f->mistaken : NAN;
+	s[CT_METRIC_short_mistaken_gpu_s] = believed ? f->mistaken : NAN;
+	s[CT_METRIC_short_config_gpu_s] = f->config;
+	s[CT_METRIC_short_fewer_gpu_s] = f->fewer;
+	s[CT_METRIC_short_other_gpu_s] = f->all - f->transition - f->slowdown - f->config - f->fewer;
+}
+
+static void sum_failures(double *s, const struct ct_account *a, bool simulated)
+{
+	s[CT_METRIC_availability_frac] = simulated ? 1 - ratio(a->down_gpu_s, a->capacity_gpu_s) : NAN;
+	s[CT_METRIC_node_failures] = simulated ? (double)a->node_failures : NAN;
+	s[CT_METRIC_gpu_failures] = simulated ? (double)a->gpu_failures : NAN;
+	s[CT_METRIC_failure_stops] = simulated ? (double)a->n_hits : NAN;
+	s[CT_METRIC_failure_lost_gpu_s] = simulated ? a->failure_lost_gpu_s : NAN;
 }
 
 static void sum_account(double *s, const struct ct_account *a, const struct ct_cluster *c,
-			const struct ct_workload *work)
+			const struct ct_workload *work, bool failures)
 {
 	double window = ct_seconds(a->window_end - a->window_start), transitions = 0.0;
 
@@ -550,6 +658,7 @@ static void sum_account(double *s, const struct ct_account *a, const struct ct_c
 	for (int k = 0; k < CT_TRANSITION_KINDS; k++)
 		transitions += a->transition_s[k];
 	s[CT_METRIC_transition_s] = transitions;
+	sum_failures(s, a, failures);
 }
 
 /* ---- series and events */
@@ -587,12 +696,18 @@ static int is_node_event(unsigned kind)
 	return kind == CT_DID_NODE_DOWN || kind == CT_DID_NODE_UP;
 }
 
-static int is_job_event(unsigned kind)
+static int is_gpu_event(unsigned kind)
 {
-	return !is_node_event(kind) && kind != CT_DID_WAKE;
+	return kind == CT_DID_GPU_DOWN || kind == CT_DID_GPU_UP;
 }
 
-/* time, kind, job_id ("" for a node's), node (-1 for a job's), configuration. */
+static int is_job_event(unsigned kind)
+{
+	return !is_node_event(kind) && !is_gpu_event(kind) && kind != CT_DID_WAKE;
+}
+
+/* time, kind, job_id ("" for a node's), node (-1 for a job's), configuration; where GPUs
+ * failed also gpu, cluster-wide (-1 for all others'). */
 static void make_events(struct ct_result *r, const struct ct_world *w)
 {
 	const struct ct_job *jobs = ct_world_spec_of(w)->work->jobs;
@@ -602,7 +717,8 @@ static void make_events(struct ct_result *r, const struct ct_world *w)
 	size_t n;
 	const struct ct_happening *h = ct_world_happenings(w, &n);
 	int64_t *time = ct_calloc(n, sizeof *time), *node = ct_calloc(n, sizeof *node),
-		*config = ct_calloc(n, sizeof *config);
+		*config = ct_calloc(n, sizeof *config), *gpu = ct_calloc(n, sizeof *gpu);
+	bool gpus_failed = false;
 
 	f->n_rows = n;
 	ct_coder_init(&kind, CT_EVENT_KINDS, n);
@@ -613,6 +729,10 @@ static void make_events(struct ct_result *r, const struct ct_world *w)
 		time[i] = h[i].time;
 		node[i] = is_node_event(h[i].kind) ? (int64_t)h[i].subject : -1;
 		config[i] = of_job ? h[i].config : -1;
+		gpu[i] = is_gpu_event(h[i].kind) ? (int64_t)h[i].subject : -1;
+		gpus_failed |= gpu[i] >= 0;
+		if (gpu[i] >= 0)
+			node[i] = ct_world_cluster(w)->gpus[gpu[i]].node;
 		ct_coder_put(&kind, a, h[i].kind, ct_event_kind_name(h[i].kind), 1);
 		ct_coder_put(&job, a, of_job ? h[i].subject + 1 : 0, of_job ? jobs[h[i].subject].id : "", 1);
 	}
@@ -621,6 +741,9 @@ static void make_events(struct ct_result *r, const struct ct_world *w)
 	ct_coder_end(&job, a, ct_frame_new(f, a, "job_id", "", CT_COLUMN_CODE));
 	ct_frame_add_i64(f, a, "node", "", CT_COLUMN_I64, node);
 	ct_frame_add_i64(f, a, "config", "", CT_COLUMN_I64, config);
+	if (gpus_failed)
+		ct_frame_add_i64(f, a, "gpu", "", CT_COLUMN_I64, gpu);
+	free(gpu);
 	free(time);
 	free(node);
 	free(config);
@@ -638,8 +761,11 @@ static void maker_init(struct maker *m, struct ct_result *r, const struct ct_wor
 		.arena = &r->arena,
 		.work = spec->work,
 		.outcomes = ct_world_outcomes(w),
+		.attained = ct_world_attained(w),
 		.places = ct_world_places(w),
+		.families = spec->families,
 		.rows = (size_t)a->submitted,
+		.believed = spec->belief != NULL,
 		.keep = keep,
 	};
 	m->t = (struct tally){
@@ -648,6 +774,7 @@ static void maker_init(struct maker *m, struct ct_result *r, const struct ct_wor
 		.until = spec->until_us == CT_NEVER ? CT_NEVER : first + spec->until_us,
 		.floor = spec->attain_floor,
 	};
+	find_classes(m);
 	m->t.jct_us = ct_calloc(m->rows, sizeof *m->t.jct_us);
 	m->block = ct_calloc(N_COLUMNS, sizeof *m->block);
 	m->digest = ct_calloc(N_COLUMNS, sizeof *m->digest);
@@ -665,10 +792,13 @@ static void make_result(struct ct_result *r, const struct ct_world *w, int keep)
 			 "job '%s' is not counted as %ssubmitted", m.work->jobs[i].id, i < m.rows ? "" : "not ");
 	make_jobs(r, &m);
 	sum_jobs(r->summary, &m);
-	sum_account(r->summary, &a, ct_world_cluster(w), m.work);
+	sum_shortfall(r->summary, &m.t.s, m.believed);
+	sum_account(r->summary, &a, ct_world_cluster(w), m.work, ct_failures_on(&ct_world_spec_of(w)->failures));
 	make_series(r, w);
 	if (ct_world_spec_of(w)->record_events)
 		make_events(r, w);
+	if (keep && ct_world_spec_of(w)->record_decisions)
+		ct_result_add_log(r, w);
 	r->partial = ct_world_stopped(w);
 	free(m.t.jct_us);
 	free(m.block);

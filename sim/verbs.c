@@ -94,6 +94,8 @@ static int check_gpu(struct ct_world *w, uint32_t job, uint32_t gpu, const struc
 			      c->types[l->type].name);
 	if (n->pool_milli)
 		return REFUSE(w, job, err, "GPU %u is on node %u, which is in use as a pool", gpu, g->node);
+	if (g->used_milli + milli > 1000 && g->n_residents == CT_GPU_DOWN)
+		return REFUSE(w, job, err, "GPU %u has failed", gpu);
 	if (g->used_milli + milli > 1000 && g->n_residents + 1u > w->spec.residents)
 		return REFUSE(w, job, err, "GPU %u holds job '%s' already (%u + %u of 1000, %u residents allowed)", gpu,
 			      name_of(w, c->slots[g->first_slot].job), g->used_milli, milli, w->spec.residents);
@@ -292,18 +294,40 @@ static uint16_t one_more(uint16_t n)
 	return n < UINT16_MAX ? (uint16_t)(n + 1) : n;
 }
 
-static struct ct_price price(struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t from, uint32_t to)
+static struct ct_price price_of(const struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t from,
+				uint32_t to)
 {
 	const struct ct_job *j = &w->work->jobs[job];
-	struct ct_price p = { 0, 0 };
 
-	if (w->spec.transitions)
-		p = ct_transition_price(w->spec.transitions, kind,
-					j->model ? ct_strings_text(&w->work->strings, j->model) : NULL,
-					ct_demand_of(w, job, from).name, ct_demand_of(w, job, to).name);
+	if (!w->spec.transitions)
+		return (struct ct_price){ 0, 0 };
+	return ct_transition_price(w->spec.transitions, kind,
+				   j->model ? ct_strings_text(&w->work->strings, j->model) : NULL,
+				   ct_demand_of(w, job, from).name, ct_demand_of(w, job, to).name);
+}
+
+struct ct_price ct_world_price(const struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t config)
+{
+	bool fresh = kind == CT_TRANSITION_START || kind == CT_TRANSITION_RESUME;
+
+	return price_of(w, job, kind, fresh ? config : ct_live(w, job)->config, config);
+}
+
+/* The same, paid. */
+static struct ct_price price(struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t from, uint32_t to)
+{
+	struct ct_price p = price_of(w, job, kind, from, to);
+
 	w->n_transitions[kind]++;
 	w->transition_us[kind] += p.cost_us;
 	return p;
+}
+
+static uint32_t default_config(const struct ct_world *w, uint32_t job)
+{
+	const struct ct_family *f = w->spec.families ? w->spec.families[job] : NULL;
+
+	return f ? f->default_config : 0;
 }
 
 /* The job holds its GPUs; it starts to run, or to become ready to. */
@@ -317,18 +341,27 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	if (!l->profiling) {
 		p = price(w, job, o->n_starts ? CT_TRANSITION_RESUME : CT_TRANSITION_START, config, config);
 		o->n_starts = one_more(o->n_starts);
+		if (l->hit) {
+			p.cost_us += w->spec.failures.restart_us;
+			w->transition_us[CT_TRANSITION_RESUME] += w->spec.failures.restart_us;
+			l->hit = false;
+		}
 	}
 	l->start_number = ++w->start_number;
 	l->config = l->next_config = config;
 	l->held_since = w->where.now_us;
-	l->start_remaining_us = l->remaining_us;
+	l->saved_remaining_us = l->remaining_us;
+	l->unsaved_us = 0;
 	book_held(w, job, 0, held_milli(w, job));
 	link_holder(w, job);
+	ct_log_start(w, job, o->n_starts == 1 && config == default_config(w, job), p.cost_us > 0);
 	w->n_queued--;
 	w->queued_milli -= ct_job_milli(&w->work->jobs[job]);
 	w->n_running++;
-	if (o->start_us < 0)
+	if (o->start_us < 0) {
 		o->start_us = w->where.now_us;
+		ct_attain_open(l, w->where.now_us);
+	}
 	slots = ct_slots_of(w, l);
 	l->settled = w->where.now_us;
 	if (p.cost_us > 0) {
@@ -383,7 +416,7 @@ int ct_world_reserve(struct ct_world *w, uint32_t node, enum ct_reserve how, str
 		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: there is no node %u, the cluster has %u",
 				 ct_seconds(w->where.now_us), node, w->cluster->n_nodes);
 	n = &w->cluster->nodes[node];
-	if (n->up && (n->idle_gpus < n->n_gpus || n->pool_milli))
+	if (n->up && !ct_node_is_idle(n))
 		return ct_err_at(err, CT_EPOLICY, NULL, "at t=%.6f s: node %u is in use, it cannot be %s",
 				 ct_seconds(w->where.now_us), node, how ? "reserved" : "given back");
 	ct_cluster_reserve(w->cluster, node, how);
@@ -449,15 +482,24 @@ static bool spans_nodes(const struct ct_world *w, uint32_t job)
 }
 
 /* What a job of the queue falls back to, in solo microseconds still to do. */
-static double fall_back(const struct ct_world *w, uint32_t job, bool lose)
+static double fall_back(const struct ct_world *w, uint32_t job, bool failed)
 {
 	const struct ct_live *l = ct_live(w, job);
 	double left = l->remaining_us + (double)w->spec.preempt_loss_us[spans_nodes(w, job)];
 
-	return lose || l->profiling || left > l->start_remaining_us ? l->start_remaining_us : left;
+	return failed || l->profiling || left > l->saved_remaining_us ? l->saved_remaining_us : left;
 }
 
-void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
+/* Books that a job which holds something is stopped by a failure. */
+static void hit(struct ct_world *w, uint32_t job, double lost_s)
+{
+	ct_live(w, job)->hit |= !ct_live(w, job)->profiling;
+	w->n_hits++;
+	if (w->window_open)
+		w->failure_lost_gpu_s += lost_s * (double)ct_job_milli(&w->work->jobs[job]) / 1000;
+}
+
+void ct_requeue(struct ct_world *w, uint32_t job, bool failed)
 {
 	struct ct_live *l = ct_live(w, job);
 	struct ct_outcome *o = &w->outcome[job];
@@ -467,9 +509,15 @@ void ct_requeue(struct ct_world *w, uint32_t job, bool lose)
 
 	ct_progress_stop(w, job);
 	ct_event_cancel(&w->events, l->switching);
-	left = fall_back(w, job, lose);
+	left = fall_back(w, job, failed);
 	lose_work(w, job, (left - l->remaining_us) / 1e6);
+	if (failed)
+		hit(w, job, (left - l->remaining_us) / 1e6);
 	l->remaining_us = left;
+	ct_log_event(w, job,
+		     l->profiling ? CT_STRETCH_PROFILE
+		     : failed     ? CT_STRETCH_FAILURE
+				  : CT_STRETCH_PREEMPT);
 	ct_world_enter(w, job, CT_JOB_QUEUED,
 		       o->state == CT_JOB_STARTING  ? CT_PHASE_START
 		       : l->profiling               ? CT_PHASE_PROFILE
@@ -549,6 +597,7 @@ int ct_world_migrate(struct ct_world *w, uint32_t job, uint32_t config, const ui
 	free(old);
 	p = price(w, job, CT_TRANSITION_MIGRATE, l->config, config);
 	l->config = l->next_config = config;
+	ct_log_event(w, job, CT_STRETCH_MIGRATE);
 	take(w, job, gpus, n, &d);
 	record_place(w, job, gpus, n);
 	w->outcome[job].n_migrations = one_more(w->outcome[job].n_migrations);
@@ -599,6 +648,7 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 	p = price(w, job, CT_TRANSITION_SWITCH, l->config, config);
 	l->next_config = config;
 	w->outcome[job].n_switches = one_more(w->outcome[job].n_switches);
+	ct_log_event(w, job, CT_STRETCH_SWITCH);
 	if (p.cost_us > 0 && !p.blocks) {
 		l->switching = ct_event_push(&w->events, w->where.now_us + p.cost_us, CT_EVENT_FINISH,
 					     ct_end_payload(job, CT_END_SWITCH));
@@ -672,19 +722,5 @@ int ct_world_wake(struct ct_world *w, ct_time t, struct ct_err *err)
 	w->wakes[at] = t;
 	w->n_wakes++;
 	ct_event_push(&w->events, t, CT_EVENT_TIMER, CT_TIMER_WAKE);
-	return 0;
-}
-
-int ct_world_plan_node(struct ct_world *w, ct_time t, uint32_t node, bool up, struct ct_err *err)
-{
-	if (node >= w->cluster->n_nodes)
-		return ct_err_at(err, CT_ECONFIG, NULL, "there is no node %u, the cluster has %u", node,
-				 w->cluster->n_nodes);
-	if (t < w->where.now_us)
-		return ct_err_at(err, CT_ECONFIG, NULL, "node %u cannot change in the past, at %.6f s", node,
-				 ct_seconds(t));
-	CT_GROW(w->node_plans, w->cap_node_plans, w->n_node_plans + 1);
-	w->node_plans[w->n_node_plans] = (struct ct_node_plan){ node, up };
-	ct_event_push(&w->events, t, CT_EVENT_NODE, (uint32_t)w->n_node_plans++);
 	return 0;
 }

@@ -642,6 +642,33 @@ int ct_workload_stretch(const struct ct_workload *w, double factor, struct ct_wo
 	return rc;
 }
 
+/* ---- other GPU counts */
+
+int ct_workload_elastic(const struct ct_workload *w, const uint32_t *min_gpus, struct ct_workload **out,
+			struct ct_err *err)
+{
+	struct ct_workload *copy = ct_workload_like(w);
+	int rc;
+
+	CT_CHECK(NULL, w->sealed, "GPU counts of a workload that is not sealed");
+	for (size_t i = 0; i < w->n; i++) {
+		struct ct_job j = w->jobs[i];
+
+		j.id = ct_workload_text(copy, j.id, strlen(j.id));
+		if (min_gpus[i])
+			j.min_gpus = min_gpus[i];
+		ct_workload_add(copy, &j);
+	}
+	copy_columns(w, copy);
+	rc = ct_workload_seal(copy, err);
+	memcpy(copy->digest, w->digest, sizeof copy->digest);
+	if (rc)
+		ct_workload_free(copy);
+	else
+		*out = copy;
+	return rc;
+}
+
 /* ---- how much work it is */
 
 static ct_wide work_milli_us(const struct ct_workload *w)

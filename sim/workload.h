@@ -118,6 +118,12 @@ int ct_workload_seal(struct ct_workload *w, struct ct_err *err);
  * first + (t - first) * factor, rounded to microseconds. factor > 0. */
 int ct_workload_stretch(const struct ct_workload *w, double factor, struct ct_workload **out, struct ct_err *err);
 
+/* A new sealed workload whose job i runs on as few as min_gpus[i] GPUs (0: as in `w`).
+ * It keeps the digest of `w`: the trace is the same, it is only known better what its
+ * jobs can be turned into. */
+int ct_workload_elastic(const struct ct_workload *w, const uint32_t *min_gpus, struct ct_workload **out,
+			struct ct_err *err);
+
 /* Work asked for: sum of duration x GPUs x share, in GPU-seconds. */
 double ct_workload_gpu_seconds(const struct ct_workload *w);
 /* Offered load: that work / (gpus x (last - first submission)). Infinite when

@@ -53,9 +53,9 @@ const char *ct_reason_text(enum ct_reason r)
 
 const char *ct_event_kind_name(enum ct_event_kind k)
 {
-	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",  "start",  "run",     "finish",
-							  "fail",    "preempt", "switch", "migrate", "node_down",
-							  "node_up", "wake",    "reserve" };
+	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",  "start",   "run",      "finish",
+							  "fail",    "preempt", "switch",  "migrate",  "node_down",
+							  "node_up", "wake",    "reserve", "gpu_down", "gpu_up" };
 
 	return name[k];
 }
@@ -253,6 +253,9 @@ struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *e
 	/* Most jobs leave one range; asked for at once, the pages are huge and never move. */
 	w->cap_places = 4 * (size_t)w->n_jobs;
 	w->places = ct_calloc(w->cap_places, sizeof *w->places);
+	CT_GROW(w->attained, w->cap_attained, 1);
+	w->attained[0] = (struct ct_attained){ .window_frac = 1 };
+	w->n_attained = 1;
 	w->gpu_mark = ct_calloc(c->n_gpus, sizeof *w->gpu_mark);
 	w->scratch = ct_calloc(c->n_gpus, sizeof *w->scratch);
 	w->holders = CT_NONE;
@@ -266,6 +269,10 @@ struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *e
 	w->capacity_up_milli = (int64_t)c->capacity_milli;
 	ct_event_queue_init(&w->events);
 	ct_account_open(w);
+	if (ct_failures_open(w, err)) {
+		ct_world_free(w);
+		return NULL;
+	}
 	return w;
 }
 
@@ -288,6 +295,8 @@ void ct_world_free(struct ct_world *w)
 	free(w->node_plans);
 	free(w->places);
 	free(w->happenings);
+	free(w->attained);
+	ct_log_fini(&w->log);
 	free(w);
 }
 
@@ -422,6 +431,7 @@ static void finish(struct ct_world *w, uint32_t job)
 		l->remaining_us = 0;
 	}
 	ct_event_cancel(&w->events, l->switching);
+	ct_attain_close(w, job);
 	ct_world_end_job(w, job, CT_JOB_FINISHED, CT_REASON_NONE);
 	ct_release(w, job, &slots, &n);
 	ct_world_tell(w, CT_DID_FINISH, job, l->config, slots, n);
@@ -454,30 +464,6 @@ static void end_of_activity(struct ct_world *w, uint32_t payload)
 	run(w, job, phase_of(w, job));
 }
 
-static void node_event(struct ct_world *w, const struct ct_node_plan *plan)
-{
-	const struct ct_node *n = &w->cluster->nodes[plan->node];
-
-	if ((n->up != 0) == plan->up)
-		return;
-	if (!plan->up) {
-		for (uint32_t job = w->holders, next; job != CT_NONE; job = next) {
-			const struct ct_live *l = ct_live(w, job);
-			bool here = l->node == plan->node;
-
-			next = l->next;
-			for (uint32_t i = 0; i < l->n_slots && !here; i++)
-				here = w->cluster->gpus[w->cluster->slots[l->first_slot + i].gpu].node == plan->node;
-			if (here)
-				ct_requeue(w, job, true);
-		}
-	}
-	ct_cluster_set_up(w->cluster, plan->node, plan->up);
-	w->capacity_up_milli += (plan->up ? 1000 : -1000) * (int64_t)n->n_gpus;
-	w->changed = true;
-	ct_world_tell(w, plan->up ? CT_DID_NODE_UP : CT_DID_NODE_DOWN, plan->node, 0, NULL, 0);
-}
-
 static void timer(struct ct_world *w, uint32_t what)
 {
 	switch (what) {
@@ -505,7 +491,7 @@ static void handle(struct ct_world *w, const struct ct_event *e)
 		end_of_activity(w, e->payload);
 		break;
 	case CT_EVENT_NODE:
-		node_event(w, &w->node_plans[e->payload]);
+		ct_failures_event(w, e->payload);
 		break;
 	case CT_EVENT_ARRIVAL: /* never pushed, see next_arrival() */
 	case CT_EVENT_TIMER:
@@ -526,6 +512,13 @@ static void handle_until(struct ct_world *w, enum ct_event_class class)
 	}
 }
 
+/* Failures and a policy's wake-ups go on after the last job; nobody is there to see them,
+ * and they are no part of what is measured. */
+static bool only_echoes_left(const struct ct_world *w)
+{
+	return w->n_finished + w->n_failed + w->n_rejected == w->n_jobs && w->window_open;
+}
+
 bool ct_world_advance(struct ct_world *w)
 {
 	ct_time t = ct_world_next(w);
@@ -541,6 +534,8 @@ bool ct_world_advance(struct ct_world *w)
 	handle_until(w, CT_EVENT_EPOCH);
 	w->in_batch = false;
 	if (!w->spec.censor && t >= w->window_end && !w->window_pending)
+		w->over = true;
+	if (w->window_end == CT_NEVER && only_echoes_left(w))
 		w->over = true;
 	return true;
 }

@@ -17,7 +17,7 @@
  *
  *	future -> queued -> starting -> running -> finished
  *	             ^                   |  ^ |
- *	             +--- preempted -----+  | +-> paused (switch, migration) -+
+ *	             +- preempted, hit --+  | +-> paused (switch, migration) -+
  *	             |                      +--------------------------------+
  *	   rejected <+-> (can never run)         failed (killed)
  *
@@ -30,10 +30,12 @@
 #ifndef CT_SIM_WORLD_H
 #define CT_SIM_WORLD_H
 
+#include "sim/belief.h"
 #include "sim/clock.h"
 #include "sim/cluster.h"
 #include "sim/contention.h"
 #include "sim/err.h"
+#include "sim/failures.h"
 #include "sim/profile.h"
 #include "sim/workload.h"
 
@@ -88,12 +90,72 @@ struct ct_outcome {
 	uint8_t reason;                                             /* enum ct_reason */
 	uint16_t n_switches, n_migrations, n_preemptions, n_starts; /* saturating */
 	uint32_t place, n_place;                                    /* last placement: ranges in ct_world_places() */
+	uint32_t attain;                                            /* finished: index in ct_world_attained() */
 	ct_time start_us;                                           /* first time on GPUs, -1 = never */
 	ct_time finish_us;                                          /* -1 = not ended */
 	ct_time phase_us[CT_PHASES];
 	double gpu_s;  /* GPU-seconds held (share counted) */
 	double work_s; /* solo seconds of work done and kept */
 	double lost_s; /* solo seconds of work done and lost to failures, preemptions and profile runs */
+};
+
+/* How a finished job fared against its default rate (1: its default configuration
+ * alone on all its GPUs, of speed 1). In solo seconds of one job; what a rate r below 1
+ * leaves undone in time dt is (1 - r) dt, and goes, factor by factor of the rate, to
+ *	config      1 - throughput, where the configuration is slower than the default
+ *	gpus        fewer GPUs than it asked for
+ *	slowdown    those beside it; of which
+ *	mispredicted  what the belief did not see: 1 / S - factor where that is positive, S the
+ *	            slow-down that it predicts at the time; NaN without a belief
+ * A window is 60 s from the job's first start on, the last one to its end; it is met when
+ * its mean rate, standing still included, reaches sim.attain_floor. */
+struct ct_attained {
+	double window_frac; /* windows met / windows */
+	double config_s, gpus_s, slowdown_s, mispredicted_s;
+};
+enum { CT_ATTAIN_WINDOW_S = 60 };
+
+/* Why a policy did or did not do something: plan->note(). */
+struct ct_decision {
+	ct_time time;
+	uint32_t job, why, other; /* why: index in the policy's table; other: a job or CT_NONE */
+	float a, b;
+};
+
+/* A change in the life of a job between its first start and its end that /jobs does not
+ * tell. A first start alone, at once, in the default configuration, on whole GPUs, is
+ * told there and leaves none; so does the end. */
+enum ct_stretch_kind {
+	CT_STRETCH_START,   /* on GPUs, runs at once */
+	CT_STRETCH_COLD,    /* on GPUs, in a cold start or resume; RUN follows */
+	CT_STRETCH_PROFILE, /* a profile run on `place` ends, unfinished; it was one stretch */
+	CT_STRETCH_RUN,     /* runs from now on: beside `partner`, at that slow-down */
+	CT_STRETCH_SWITCH,  /* to `config`; RUN follows */
+	CT_STRETCH_MIGRATE, /* from `place`; RUN follows */
+	CT_STRETCH_PREEMPT, /* left `place` */
+	CT_STRETCH_FAILURE, /* the same, its node went down */
+	CT_STRETCH_KINDS
+};
+const char *ct_stretch_kind_name(enum ct_stretch_kind k);
+struct ct_stretch {
+	ct_time time;
+	uint32_t job, partner;            /* on its slowest GPU; CT_NONE: alone */
+	float slowdown, predicted;        /* of RUN: by the truth, by the belief (NaN: none); else 1 */
+	uint32_t place;                   /* in the log's places, CT_NONE: see /jobs, or the next one */
+	uint16_t config, partner_config;
+	uint8_t kind, others;             /* others: on that GPU, saturating */
+};
+
+/* The records of a run with `record_decisions`; all empty otherwise. */
+struct ct_log {
+	struct ct_decision *decision;
+	size_t n_decisions, cap_decisions;
+	struct ct_stretch *stretch;
+	size_t n_stretches, cap_stretches;
+	/* Placements one after the other: a number n and n ranges first, last of GPUs; or
+	 * CT_NONE and a node, for a share of it. */
+	uint32_t *place;
+	size_t n_place, cap_place;
 };
 
 /* One thing that happened; told to the observer and, if wanted, recorded. */
@@ -111,12 +173,14 @@ enum ct_event_kind {
 	CT_DID_NODE_UP,
 	CT_DID_WAKE,
 	CT_DID_RESERVE, /* a node was reserved or given back */
+	CT_DID_GPU_DOWN,
+	CT_DID_GPU_UP,
 	CT_EVENT_KINDS
 };
 const char *ct_event_kind_name(enum ct_event_kind k);
 struct ct_happening {
 	ct_time time;
-	uint32_t subject; /* job, or node for NODE_* and RESERVE */
+	uint32_t subject; /* job, or node for NODE_* and RESERVE, or GPU for GPU_* */
 	uint16_t kind;    /* enum ct_event_kind */
 	uint16_t config;  /* of the job, after the event */
 };
@@ -154,13 +218,16 @@ struct ct_world_spec {
 	ct_time until_us;         /* CT_NEVER: drain */
 	bool censor;              /* stop at until_us, not when the window's jobs have ended */
 	double attain_floor;      /* a job attains when solo time / time since start >= this */
+	const struct ct_belief *belief; /* for the accounts alone: what was predicted; NULL: nothing */
+	bool record_decisions;          /* keep a struct ct_log */
 	ct_time series_us;        /* bin of the time series; 0 = from the trace's span */
 	bool record_events;
 	struct ct_step_law step;
 	/* Work a preemption throws away (done since the last checkpoint), at most what was
 	 * done since the job last started: of a job on one node, on several. */
 	ct_time preempt_loss_us[2];
-	ct_observer *observer; /* may be NULL */
+	struct ct_failure_spec failures; /* its list of outages outlives the world */
+	ct_observer *observer;           /* may be NULL */
 	void *observer_ctx;
 };
 
@@ -214,11 +281,14 @@ int ct_world_reconfigure(struct ct_world *w, uint32_t job, uint32_t config, stru
 int ct_world_fail(struct ct_world *w, uint32_t job, enum ct_reason reason, struct ct_err *err);
 /* Refuse a queued job for good. */
 int ct_world_reject(struct ct_world *w, uint32_t job, enum ct_reason reason, struct ct_err *err);
+/* Notes a reason in the log, unless it is the job's last one, with the same other job,
+ * since it got or lost its GPUs. For jobs that have arrived and not ended. */
+void ct_world_note(struct ct_world *w, uint32_t job, uint32_t why, uint32_t other, double a, double b);
 /* Make ct_world_changed() true at `t` > now. Several calls for one instant are one. */
 int ct_world_wake(struct ct_world *w, ct_time t, struct ct_err *err);
-/* A node goes down or up at `t` >= now. Jobs on it lose what they did since they
- * last started and are queued again. */
+/* A node or a GPU goes down or up at `t` >= now; see failures.h for what jobs lose. */
 int ct_world_plan_node(struct ct_world *w, ct_time t, uint32_t node, bool up, struct ct_err *err);
+int ct_world_plan_gpu(struct ct_world *w, ct_time t, uint32_t gpu, bool up, struct ct_err *err);
 
 /* ---- what can be read */
 const struct ct_world_spec *ct_world_spec_of(const struct ct_world *w);
@@ -232,12 +302,21 @@ uint32_t ct_world_job_config(const struct ct_world *w, uint32_t job);
 double ct_world_job_remaining_us(const struct ct_world *w, uint32_t job);
 /* Present speed, 0 unless running (or switching without a block). The truth. */
 double ct_world_job_rate(const struct ct_world *w, uint32_t job);
+/* What a transition of a job, from its present configuration, would cost. */
+struct ct_price ct_world_price(const struct ct_world *w, uint32_t job, enum ct_transition_kind kind, uint32_t config);
+/* Integral of SM activity over all GPUs since the beginning, in GPU-microseconds; NaN
+ * when no job's activity is known. */
+double ct_world_sm_gpu_us(const struct ct_world *w);
 /* Partition and GPU type of a job as cluster indexes, CT_NONE = any / unknown. */
 uint32_t ct_world_job_partition(const struct ct_world *w, uint32_t job);
 uint32_t ct_world_job_type(const struct ct_world *w, uint32_t job);
 
 /* Placements, [first, last] GPU number pairs, see ct_outcome.place. */
 const uint32_t *ct_world_places(const struct ct_world *w);
+/* Records of finished jobs, see ct_outcome.attain; [0] is that of all that met every window
+ * and fell short of nothing. */
+const struct ct_attained *ct_world_attained(const struct ct_world *w);
+const struct ct_log *ct_world_log(const struct ct_world *w);
 const struct ct_happening *ct_world_happenings(const struct ct_world *w, size_t *n);
 
 /* Counts and integrals over the measurement window. */
@@ -251,7 +330,10 @@ struct ct_account {
 	double mem_mib_s, capacity_mem_mib_s; /* GPU memory; capacity 0 = unknown */
 	double work_gpu_s;                    /* useful work: solo seconds x GPUs done in the window */
 	double lost_gpu_s;
-	double queue_s;                 /* integral of the queue's length */
+	double failure_lost_gpu_s;                    /* of lost_gpu_s, to failures */
+	double down_gpu_s;                            /* GPU time that was down */
+	uint64_t node_failures, gpu_failures, n_hits; /* whole run; n_hits: jobs stopped by one */
+	double queue_s;                               /* integral of the queue's length */
 	double idle_while_queued_gpu_s; /* idle GPU time while at least one job waited: fragmentation and blocking */
 	uint64_t n_transitions[CT_TRANSITION_KINDS];
 	double transition_s[CT_TRANSITION_KINDS];

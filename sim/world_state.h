@@ -1,11 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* world_state.h - what a world is made of; for the files that implement world.h
- * only: world.c (clock and life cycle), verbs.c, progress.c (rates), accounts.c. */
+ * only: world.c (clock and life cycle), verbs.c, progress.c (rates), failures.c,
+ * accounts.c, attain.c (shortfall by cause), log.c (decision records). */
 #ifndef CT_SIM_WORLD_STATE_H
 #define CT_SIM_WORLD_STATE_H
 
 #include "sim/event_queue.h"
 #include "sim/world.h"
+
+/* What takes a job's rate away from 1, as the rate was last set; see ct_attained. */
+struct ct_shortfall {
+	double config, gpus, slowdown, mispredicted;
+};
+
+/* From a job's first start on. */
+struct ct_attain {
+	ct_time since; /* accounted up to here */
+	ct_time into;  /* of the present window */
+	double work;   /* done in it, in microseconds */
+	uint32_t windows, met;
+	bool plain; /* `now` is all zero */
+	struct ct_shortfall now, sum; /* rates; microseconds */
+};
+
+/* Who shares the slowest GPU of a job. */
+struct ct_beside {
+	uint32_t partner, others; /* CT_NONE, 0: nobody */
+	double factor, predicted; /* of its speed; slow-down, NaN: no belief */
+};
 
 /* The moving side of a job, from its submission to its end. Records are reused, last
  * freed first: a run touches memory for the jobs that are there at a time, not for
@@ -26,11 +48,19 @@ struct ct_live {
 	ct_event_handle switching;
 	uint32_t start_number; /* counts all starts: order of start, also within an instant */
 	bool profiling;        /* the present run is a profile run */
+	bool hit;              /* by a failure, since it last started */
 	ct_time phase_since;
 	ct_time held_since;
 	ct_wide held;              /* milli-GPU x us up to held_since */
-	double start_remaining_us; /* what a failure falls back to */
+	double saved_remaining_us; /* at its last start or checkpoint: what a failure falls back to */
+	ct_time unsaved_us;        /* run time since then, at `settled` */
 	uint64_t pool_milli;
+	struct ct_attain attain;
+	/* what the log said last */
+	uint32_t why, why_other; /* why + 1; 0: nothing */
+	uint32_t told_partner;
+	uint32_t told_config;
+	float told_slowdown, told_predicted;
 };
 
 /* What a configuration of a job asks for, whoever defines it. */
@@ -46,13 +76,18 @@ struct ct_bin { /* of the time series: integrals over one bin */
 };
 
 struct ct_node_plan {
-	uint32_t node;
-	bool up;
+	uint32_t subject; /* node or GPU */
+	bool gpu, up;
+};
+
+struct ct_law_state {       /* of a node or GPU that fails by law */
+	uint32_t n_outages; /* that are over */
+	bool down;
 };
 
 /* Exact integrals; every value is constant between two instants. */
 struct ct_integrals {
-	ct_wide held_milli, sm_micro, mem_mib, queued, idle_while_queued;
+	ct_wide held_milli, sm_micro, mem_mib, queued, idle_while_queued, down_milli;
 };
 
 struct ct_world {
@@ -86,11 +121,14 @@ struct ct_world {
 	struct ct_integrals window;
 	ct_wide shares_total; /* whole run, for conservation */
 	ct_wide held_ended;   /* by jobs that have ended */
+	ct_wide sm_total;     /* whole run, for policies */
 	bool window_open;
 	ct_time window_start, window_end; /* window_end CT_NEVER while open and draining */
 	uint64_t window_pending;          /* jobs of the window that have not ended */
 	bool pooled;                      /* some job held a pool share: SM activity is not known */
 	double work_gpu_s, lost_gpu_s;    /* in the window */
+	double failure_lost_gpu_s;        /* part of lost_gpu_s */
+	uint64_t n_node_failures, n_gpu_failures, n_hits;
 	uint64_t n_submitted, n_finished, n_failed, n_rejected;
 	ct_time last_finish;
 	uint64_t n_transitions[CT_TRANSITION_KINDS];
@@ -106,11 +144,15 @@ struct ct_world {
 	size_t n_wakes, cap_wakes;
 	struct ct_node_plan *node_plans;
 	size_t n_node_plans, cap_node_plans;
+	struct ct_law_state *law; /* of all nodes, then all GPUs; NULL: no failures by law */
 
 	uint32_t *places;
 	size_t n_places, cap_places;
 	struct ct_happening *happenings;
 	size_t n_happenings, cap_happenings;
+	struct ct_attained *attained; /* [0]: nothing to tell */
+	size_t n_attained, cap_attained;
+	struct ct_log log;
 };
 
 static inline struct ct_live *ct_live(const struct ct_world *w, uint32_t job)
@@ -162,11 +204,32 @@ void ct_progress_rate_survivors(struct ct_world *w, const struct ct_slot *slots,
 void ct_progress_sm(struct ct_world *w, const struct ct_slot *slots, uint32_t n);
 void ct_progress_stop(struct ct_world *w, uint32_t job); /* settle, rate 0, no end event */
 
+/* attain.c */
+void ct_attain_open(struct ct_live *l, ct_time now); /* first start */
+/* Up to `t` at the present rate; before the rate is changed. */
+void ct_attain_settle(const struct ct_world *w, struct ct_live *l, ct_time t);
+/* The factors of the rate from now on. */
+void ct_attain_rate(struct ct_live *l, double throughput, double gpus, double speed, const struct ct_beside *b);
+void ct_attain_close(struct ct_world *w, uint32_t job); /* finished; settled */
+
+/* log.c: no-ops where the log is not kept. */
+void ct_log_event(struct ct_world *w, uint32_t job, enum ct_stretch_kind kind);
+/* It got its GPUs; `cold`: a transition comes first. */
+void ct_log_start(struct ct_world *w, uint32_t job, bool first, bool cold);
+/* It runs in this company from `t` on. */
+void ct_log_beside(struct ct_world *w, uint32_t job, ct_time t, const struct ct_beside *b);
+void ct_log_fini(struct ct_log *log);
+
 /* verbs.c: give everything back (slots or pool) and tell nobody. The slots stay
  * readable through *slots until the next verb. */
 void ct_release(struct ct_world *w, uint32_t job, const struct ct_slot **slots, uint32_t *n);
-/* To the queue, from any holding state; `lose` falls back to the last start. */
-void ct_requeue(struct ct_world *w, uint32_t job, bool lose);
+/* To the queue, from any holding state; `failed`: what it did since its last start or
+ * checkpoint is lost, and its next start costs more. */
+void ct_requeue(struct ct_world *w, uint32_t job, bool failed);
+
+/* failures.c */
+int ct_failures_open(struct ct_world *w, struct ct_err *err); /* at creation, after ct_account_open() */
+void ct_failures_event(struct ct_world *w, uint32_t payload); /* of class NODE */
 
 /* accounts.c */
 void ct_account_open(struct ct_world *w);              /* at creation */

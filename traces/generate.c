@@ -5,6 +5,7 @@
 #include "traces/generate_genai.h"
 #include "traces/generate_mixed.h"
 #include "traces/generate_pai.h"
+#include "traces/generate_testbed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,8 +27,15 @@ static const struct ct_generator generators[] = {
 	  .constants = "traces/data/pai.csv",
 	  .other = "traces/data/genai.csv",
 	  .assign = "traces/data/assign.csv",
+	  .takes = CT_TAKES_LOAD | CT_TAKES_SHARE,
 	  .mix = ct_generate_mixed,
 	  .check = ct_generate_mixed_check },
+	{ .name = "testbed",
+	  .summary = "training and offline inference of the ElastiCo paper's twelve workloads, by declared assumptions",
+	  .constants = "traces/data/testbed.csv",
+	  .takes = CT_TAKES_LOAD | CT_TAKES_SHAPE,
+	  .generate = ct_generate_testbed,
+	  .check = ct_generate_testbed_check },
 };
 enum { GENERATORS = sizeof generators / sizeof *generators };
 
@@ -44,8 +52,16 @@ const struct ct_generator *ct_generator_find(const char *name)
 	return NULL;
 }
 
-static int check_options(const struct ct_generate_options *o, struct ct_err *err)
+static int check_options(const struct ct_generator *g, const struct ct_generate_options *o, struct ct_err *err)
 {
+	if (o->load > 0 && !(g->takes & CT_TAKES_LOAD))
+		ct_err_add(err, CT_ECONFIG, NULL, "the load of a '%s' trace follows from its arrival rate", g->name);
+	if ((o->share > 0 || o->node_gpus) && !(g->takes & CT_TAKES_SHARE))
+		ct_err_add(err, CT_ECONFIG, NULL, "'share' and 'node_gpus' are of mixed traces, not of '%s'", g->name);
+	if ((o->spread > 0 || o->tilt < 0 || o->tilt > 0) && !(g->takes & CT_TAKES_SHAPE))
+		ct_err_add(err, CT_ECONFIG, NULL, "'spread' and 'tilt' are of the testbed's day, not of '%s'", g->name);
+	if (err->code)
+		return (int)err->code;
 	if (!o->jobs && !(o->days > 0))
 		return ct_err_at(err, CT_ECONFIG, NULL,
 				 "how much to generate: give a number of jobs, of days, or both");
@@ -70,9 +86,11 @@ static int generate(const struct ct_generator *g, const struct ct_generate_optio
 	w->report.format = "generated";
 	rc = g->generate(o, c, w, err);
 	w->report.rows_read = w->report.rows_kept = w->n;
-	ct_workload_history(w, "generate %s seed=%llu jobs=%llu days=%.12g gpus=%.12g failed=%d: %zu jobs", g->name,
-			    (unsigned long long)o->seed, (unsigned long long)o->jobs, o->days, o->gpus, o->failed,
-			    w->n);
+	ct_workload_history(w,
+			    "generate %s seed=%llu jobs=%llu days=%.12g gpus=%.12g failed=%d load=%.12g spread=%.12g "
+			    "tilt=%.12g: %zu jobs",
+			    g->name, (unsigned long long)o->seed, (unsigned long long)o->jobs, o->days, o->gpus,
+			    o->failed, o->load, o->spread, o->tilt, w->n);
 	if (!rc)
 		rc = ct_workload_seal(w, err);
 	ct_constants_free(c);
@@ -89,7 +107,7 @@ int ct_generate(const struct ct_generator *g, const struct ct_generate_options *
 	struct ct_workload *w;
 	int rc;
 
-	CT_TRY(check_options(o, err));
+	CT_TRY(check_options(g, o, err));
 	CT_TRY(g->mix ? g->mix(o, &w, err) : generate(g, o, &w, err));
 	if (!o->assign) {
 		*out = w;

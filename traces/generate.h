@@ -32,7 +32,9 @@ struct ct_generate_options {
 	const char *assign;    /* weights by which jobs get workload names (traces/assign.h); NULL: none */
 	double share;          /* of the work from the first, where two are mixed; 0: CT_MIXED_SHARE */
 	uint64_t node_gpus;    /* mixed: no gang of GPU shares is larger; 0: as large as it comes */
-	double load;           /* offered load of `gpus`, where two are mixed; 0: CT_MIXED_LOAD */
+	double load;           /* offered load of `gpus`, where it can be chosen; 0: CT_MIXED_LOAD */
+	double spread;         /* testbed: sd of the logarithm of run times; 0: the constants' */
+	double tilt;           /* testbed: added to the exponent that favours large GPU counts */
 };
 #define CT_MIXED_SHARE 0.7
 #define CT_MIXED_LOAD  1.0
@@ -52,8 +54,12 @@ struct ct_marginals {
 void ct_marginals_add(struct ct_marginals *m, const struct ct_marginal *row);
 void ct_marginals_fini(struct ct_marginals *m);
 
+/* Options that not every generator takes. */
+enum ct_generator_takes { CT_TAKES_LOAD = 1, CT_TAKES_SHARE = 2, CT_TAKES_SHAPE = 4 /* spread and tilt */ };
+
 struct ct_generator {
 	const char *name, *summary;
+	unsigned takes; /* enum ct_generator_takes; share: with node_gpus */
 	/* Below the project's root. NULL: no second one; no names unless they are asked for. */
 	const char *constants, *other, *assign;
 	/* Adds jobs to `w`, in order of submission; ct_generate() seals it. */

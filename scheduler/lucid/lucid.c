@@ -107,13 +107,40 @@ static enum ct_start_result place(struct ct_lucid *l, const struct ct_view *v, s
 	return ct_queueing_start(&l->q, v, p, job);
 }
 
+/* Neither a host nor idle GPUs. */
+static void note_wait(const struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p, uint32_t job)
+{
+	const struct ct_lucid_job *j = &l->job[job];
+
+	if (l->packing && j->shelf != UINT32_MAX)
+		p->note(p, job, CT_LUCID_WHY_NO_HOST, CT_NO_JOB, j->num_gpus, (double)l->capacity - j->score);
+	else
+		ct_queueing_note_room(&l->q, v, p, job);
+}
+
+/* New jobs of the main queue are looked at once. */
+static void note_fresh(const struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p)
+{
+	for (size_t i = 0; p->keeps_notes && i < l->q.n_fresh; i++)
+		if (ct_waiting_has(&l->q.waiting, l->q.fresh[i]))
+			note_wait(l, v, p, l->q.fresh[i]);
+}
+
 static enum ct_start_result pack_or_place(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p, uint32_t job)
 {
 	uint32_t host = ct_lucid_find_host(l, v, job);
 
-	if (host != CT_NO_JOB)
+	enum ct_start_result r;
+
+	if (host != CT_NO_JOB) {
+		p->note(p, job, CT_LUCID_WHY_PACKED, host, l->job[job].score + l->job[host].score,
+			(double)l->capacity);
 		return pack(l, v, p, job, host) ? CT_START_FAILED : CT_STARTED;
-	return place(l, v, p, job);
+	}
+	r = place(l, v, p, job);
+	if (r == CT_DOES_NOT_FIT)
+		note_wait(l, v, p, job);
+	return r;
 }
 
 /* ---- a pass with packing */
@@ -454,6 +481,7 @@ static int pass_all(struct ct_lucid *l, const struct ct_view *v, struct ct_plan 
 		if (l->packing ? packing_passes(l, v, p, i) : plain_pass(l, v, p, i))
 			return 1;
 	}
+	note_fresh(l, v, p);
 	l->q.n_fresh = 0;
 	return 0;
 }
@@ -461,12 +489,18 @@ static int pass_all(struct ct_lucid *l, const struct ct_view *v, struct ct_plan 
 static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 {
 	struct ct_lucid *l = state;
+	size_t n_new;
 
 	if (!l->ready && ct_lucid_profiler_reserve(l, p))
 		return 1;
 	l->ready = 1;
-	if (ct_lucid_profiler_end(l, v, p) || look_at_all(l, v, p) || ct_lucid_profiler_start(l, v, p))
+	if (ct_lucid_profiler_end(l, v, p))
 		return 1;
+	n_new = l->n_fresh;
+	if (look_at_all(l, v, p) || ct_lucid_profiler_start(l, v, p))
+		return 1;
+	for (size_t i = 0; p->keeps_notes && i < n_new; i++)
+		ct_lucid_profiler_note(l, v, p, l->fresh[i]);
 	update_switch(l, v);
 	return pass_all(l, v, p) || ct_lucid_profiler_after(l, v, p) || wake_for_switch(l, v, p);
 }
@@ -535,6 +569,14 @@ static const struct ct_opt opts[] = {
 	{ .name = NULL },
 };
 
+static const struct ct_why whys[] = {
+	CT_QUEUEING_WHYS,
+	{ "profiler", "waits for the profiler: wants %a GPUs there, %b are free", 1 },
+	{ "no_host", "no node has %a GPUs idle, and no job on as many has a sharing score of at most %b and the room", 1 },
+	{ "packed", "put beside %j: sharing scores of %a together, at most %b allowed", 0 },
+	{ .name = NULL },
+};
+
 const struct ct_policy ct_policy_lucid = {
 	CT_POLICY_HEAD,
 	.name = "lucid",
@@ -550,4 +592,5 @@ const struct ct_policy ct_policy_lucid = {
 	.on_change = on_change,
 	.schedule = schedule,
 	.fini = fini,
+	.whys = whys,
 };

@@ -13,6 +13,9 @@
 
 enum { CT_LUCID_SCORES = 3 }; /* 0 tiny, 1 medium, 2 jumbo */
 
+/* Reasons beside those of queueing.h. */
+enum ct_lucid_why { CT_LUCID_WHY_PROFILER = CT_QUEUEING_N_WHYS, CT_LUCID_WHY_NO_HOST, CT_LUCID_WHY_PACKED };
+
 enum ct_lucid_profile { CT_LUCID_PROFILE_OFF, CT_LUCID_PROFILE_SERIAL, CT_LUCID_PROFILE_PARALLEL };
 enum ct_lucid_switch { CT_LUCID_ALWAYS, CT_LUCID_RECENT, CT_LUCID_FORECAST };
 
@@ -136,6 +139,8 @@ void ct_lucid_profiler_release(struct ct_lucid *l, uint32_t job);
 /* Ends the runs that are over; the jobs go to the main queue through ct_lucid_enter(). */
 int ct_lucid_profiler_end(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p);
 int ct_lucid_profiler_start(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p);
+/* Notes that a job waits for it, if so. */
+void ct_lucid_profiler_note(const struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p, uint32_t job);
 /* After everything else of this call: the lender's node, and the next wake-up. */
 int ct_lucid_profiler_after(struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p);
 void ct_lucid_profiler_fini(struct ct_lucid *l);

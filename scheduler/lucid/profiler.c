@@ -156,13 +156,30 @@ bool ct_lucid_profiler_takes(struct ct_lucid *l, const struct ct_view *v, uint32
 
 /* ---- runs */
 
+static bool is_free(const struct ct_view *v, const struct ct_lucid_pool_node *n, uint32_t g)
+{
+	return !n->busy[g] && ct_view_gpu(v, n->first_gpu + g)->n_residents != CT_VIEW_GPU_DOWN;
+}
+
+/* GPUs that work and nobody has. */
+static uint32_t count_free(const struct ct_view *v, const struct ct_lucid_pool_node *n)
+{
+	uint32_t k = 0;
+
+	if (!ct_view_node(v, n->node)->down_gpus)
+		return n->n_free;
+	for (uint32_t g = 0; g < n->n_gpus; g++)
+		k += is_free(v, n, g);
+	return k;
+}
+
 /* Takes the lowest-numbered free GPUs; leaves them in l->gpus. */
-static void take(struct ct_lucid *l, struct ct_lucid_pool_node *n, uint32_t want, uint32_t job)
+static void take(struct ct_lucid *l, const struct ct_view *v, struct ct_lucid_pool_node *n, uint32_t want, uint32_t job)
 {
 	uint32_t got = 0;
 
 	for (uint32_t g = 0; g < n->n_gpus && got < want; g++) {
-		if (n->busy[g])
+		if (!is_free(v, n, g))
 			continue;
 		n->busy[g] = job + 1;
 		l->gpus[got++] = n->first_gpu + g;
@@ -182,17 +199,19 @@ static bool holds(const struct ct_view *v, const struct ct_lucid_pool_node *n, u
 static uint32_t best_node(const struct ct_lucid *l, const struct ct_view *v, uint32_t job)
 {
 	const struct ct_lucid_job *j = &l->job[job];
-	uint32_t best = CT_ANY;
+	uint32_t best = CT_ANY, least = 0;
 
 	for (uint32_t i = 0; i < l->n_pool; i++) {
 		const struct ct_lucid_pool_node *n = &l->pool[i];
 		const struct ct_view_node *at = ct_view_node(v, n->node);
+		uint32_t free = count_free(v, n);
 
-		if (!n->in_use || n->n_free < j->num_gpus || !at->up ||
-		    (best != CT_ANY && n->n_free >= l->pool[best].n_free))
+		if (!n->in_use || free < j->num_gpus || !at->up || (best != CT_ANY && free >= least))
 			continue;
-		if ((j->gpu_type == CT_ANY || at->gpu_type == j->gpu_type) && holds(v, n, job))
+		if ((j->gpu_type == CT_ANY || at->gpu_type == j->gpu_type) && holds(v, n, job)) {
 			best = i;
+			least = free;
+		}
 	}
 	return best;
 }
@@ -254,7 +273,7 @@ static int start_run(struct ct_lucid *l, const struct ct_view *v, struct ct_plan
 	struct ct_lucid_run r = { .job = job, .node = node, .shadow = is_shadow(l, job) };
 	uint32_t n = l->job[job].num_gpus;
 
-	take(l, &l->pool[node], n, job);
+	take(l, v, &l->pool[node], n, job);
 	r.end_us = l->job[job].finishes ? INT64_MAX : v->now_us + l->profile_time;
 	CT_GROW(l->run, l->cap_runs, l->n_runs + 1);
 	l->run[l->n_runs++] = r;
@@ -298,6 +317,18 @@ int ct_lucid_profiler_start(struct ct_lucid *l, const struct ct_view *v, struct 
 	}
 	resize(l, v);
 	return 0;
+}
+
+void ct_lucid_profiler_note(const struct ct_lucid *l, const struct ct_view *v, struct ct_plan *p, uint32_t job)
+{
+	uint32_t n_free = 0;
+
+	if (job >= l->n_jobs || l->job[job].place != CT_LUCID_WAITS_FOR_PROFILER ||
+	    ct_view_job(v, job)->state != CT_VIEW_QUEUED)
+		return;
+	for (uint32_t i = 0; i < l->n_pool; i++)
+		n_free += l->pool[i].in_use ? l->pool[i].n_free : 0;
+	p->note(p, job, CT_LUCID_WHY_PROFILER, CT_NO_JOB, l->job[job].num_gpus, n_free);
 }
 
 /* ---- afterwards */

@@ -192,6 +192,21 @@ static void remember_failure(struct ct_vol_cell *c, struct ct_vol_class *k)
 		k->failed = c->freed;
 }
 
+void ct_vol_note_unplaced(const struct ct_volcano *s, const struct ct_vol_cell *c, uint32_t job)
+{
+	const struct ct_vol_queue *q = ct_vol_queue_of(s, job);
+	uint32_t wants = s->job[job].class->need.min_gpus;
+
+	if (!s->notes)
+		return;
+	if (wants > c->idle)
+		s->notes->note(s->notes, job, CT_VOL_WHY_GANG, CT_NO_JOB, wants, (double)c->idle);
+	else if (!within_share(q, wants))
+		s->notes->note(s->notes, job, CT_VOL_WHY_SHARE, CT_NO_JOB, q->deserved, (double)q->allocated);
+	else
+		s->notes->note(s->notes, job, CT_VOL_WHY_NODES, CT_NO_JOB, wants, (double)c->idle);
+}
+
 /* Places the gang; on failure nothing, unless `partial` keeps what was placed. */
 static bool place_gang(struct ct_volcano *s, const struct ct_view *v, struct ct_vol_cell *c, struct ct_vol_queue *q,
 		       uint32_t job, bool partial)
@@ -310,6 +325,8 @@ static bool try_next(struct ct_volcano *s, const struct ct_view *v, struct ct_vo
 	ok = (x->overdue || x->class->failed != c->freed) && place_gang(s, v, c, q, n->job, x->overdue);
 	if (ok)
 		started(s, v, q, n->job);
+	else
+		ct_vol_note_unplaced(s, c, n->job);
 	move_on(s, q, n->at, ok || s->n_held_back > held_back);
 	return ok;
 }
@@ -339,6 +356,8 @@ bool ct_vol_allocate(struct ct_volcano *s, const struct ct_view *v, struct ct_vo
 		if (!is_overused(q))
 			n = next_job(s, v, q);
 		if (n.kind == NOTHING) {
+			if (q->n_candidates)
+				ct_vol_note_unplaced(s, c, q->candidate[0].job);
 			q->dropped = true;
 			continue;
 		}
@@ -412,6 +431,7 @@ static int expand(struct ct_volcano *s, const struct ct_view *v, struct ct_plan 
 	uint32_t n = v->host->gpus_of(v->host->ctx, job, s->gpus, v->n_gpus);
 
 	n = gather(s, v, job, j->grown, n);
+	p->note(p, job, CT_VOL_WHY_GROWN, CT_NO_JOB, n, j->class->need.num_gpus);
 	j->grown = 0;
 	qsort(s->gpus, n, sizeof *s->gpus, compare_u32);
 	return p->migrate(p, job, ct_view_job(v, job)->config, s->gpus, n);

@@ -48,6 +48,13 @@ static uint32_t next_job(const struct ct_volcano *s, const struct ct_vol_cell *c
 	return fits ? fits->item : CT_NO_JOB;
 }
 
+void ct_vol_note_pending(const struct ct_volcano *s, const struct ct_vol_cell *c, uint32_t job)
+{
+	if (s->notes)
+		s->notes->note(s->notes, job, CT_VOL_WHY_GATE, CT_NO_JOB, s->job[job].class->need.min_gpus,
+			       (double)budget(s, c, ct_vol_queue_of(s, job)));
+}
+
 static bool drain(struct ct_volcano *s, const struct ct_view *v, struct ct_vol_cell *c, const struct ct_vol_queue *q)
 {
 	int64_t key = INT64_MIN;
@@ -59,6 +66,8 @@ static bool drain(struct ct_volcano *s, const struct ct_view *v, struct ct_vol_c
 		ct_vol_admit(s, v, job);
 		any = true;
 	}
+	if (s->notes && q->n_pending)
+		ct_vol_note_pending(s, c, ct_tree_first(&s->trees, q->pending)->item);
 	return any;
 }
 

@@ -392,6 +392,7 @@ static int evict_victims(struct ct_volcano *s, const struct ct_view *v, struct c
 	for (uint32_t i = 0; i < claim->n_victims; i++) {
 		if (!s->job[claim->victim[i]].evicting) /* it ended by itself */
 			continue;
+		p->note(p, claim->victim[i], CT_VOL_WHY_EVICTED, claim->job, 0, 0);
 		CT_TRY(p->preempt(p, claim->victim[i]));
 		ct_vol_release(s, v, claim->victim[i]);
 		ct_vol_to_pending(s, v, claim->victim[i]);

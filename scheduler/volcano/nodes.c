@@ -64,14 +64,15 @@ void ct_vol_node_sync(struct ct_volcano *s, const struct ct_view *v, uint32_t no
 	const struct ct_view_node *from = ct_view_node(v, node);
 	struct ct_vol_node *n = &s->node[node];
 	struct ct_vol_cell *c = &s->cell[n->cell];
+	uint32_t working = from->up ? from->n_gpus - from->down_gpus : 0;
 
+	c->total += (uint64_t)working - n->working;
+	n->working = working;
 	if (n->up != from->up) {
 		if (from->up) {
-			c->total += from->n_gpus;
 			c->idle += n->gpus;
 			enter_level(shape_of(s, node), n);
 		} else {
-			c->total -= from->n_gpus;
 			c->idle -= n->gpus;
 			leave_level(shape_of(s, node), n);
 		}

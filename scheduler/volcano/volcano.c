@@ -501,8 +501,25 @@ static int take_fresh(struct ct_volcano *s, const struct ct_view *v, struct ct_p
 	return 0;
 }
 
+/* Each job is looked at once when it is new, and once when it may be placed. */
+static void note_new(struct ct_volcano *s, const struct ct_vol_cell *c, size_t n_fresh)
+{
+	for (size_t i = 0; s->notes && i < n_fresh; i++) {
+		uint32_t job = c->fresh[i];
+
+		if (s->job[job].phase == CT_VOL_PENDING)
+			ct_vol_note_pending(s, c, job);
+		else if (s->job[job].phase == CT_VOL_INQUEUE && !s->job[job].lagging)
+			ct_vol_note_unplaced(s, c, job);
+	}
+	for (size_t i = 0; i < s->n_placeable; i++)
+		if (s->job[s->placeable[i]].phase == CT_VOL_INQUEUE)
+			ct_vol_note_unplaced(s, c, s->placeable[i]);
+}
+
 static void take_placeable(struct ct_volcano *s, const struct ct_view *v, struct ct_vol_cell *c)
 {
+	s->n_placeable = 0;
 	for (; c->lag_first < c->n_lag && c->lag[c->lag_first].placeable_us <= v->now_us; c->lag_first++) {
 		uint32_t job = c->lag[c->lag_first].job;
 
@@ -511,6 +528,10 @@ static void take_placeable(struct ct_volcano *s, const struct ct_view *v, struct
 		s->job[job].lagging = false;
 		ct_vol_to_class(s, v, job);
 		c->touched = true;
+		if (!s->notes)
+			continue;
+		CT_GROW(s->placeable, s->cap_placeable, s->n_placeable + 1);
+		s->placeable[s->n_placeable++] = job;
 	}
 }
 
@@ -541,6 +562,7 @@ static int pass(struct ct_volcano *s, const struct ct_view *v, struct ct_plan *p
 
 static int cycle(struct ct_volcano *s, const struct ct_view *v, struct ct_plan *p, struct ct_vol_cell *c)
 {
+	size_t n_fresh = c->n_fresh;
 	bool changed;
 
 	CT_TRY(ct_vol_claims_due(s, v, p, c));
@@ -552,6 +574,7 @@ static int cycle(struct ct_volcano *s, const struct ct_view *v, struct ct_plan *
 		if (work_left(c))
 			CT_TRY(pass(s, v, p, c, &changed));
 	} while (changed && !s->opt.cycle_us);
+	note_new(s, c, n_fresh);
 	c->again = changed && work_left(c);
 	return 0;
 }
@@ -624,6 +647,7 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	struct ct_volcano *s = state;
 	bool between = on_grid(s, v->now_us) != v->now_us;
 
+	s->notes = p->keeps_notes ? p : NULL;
 	CT_TRY(start_cpu_only(s, v, p));
 	if (s->opt.sla_us)
 		expire(s, v);
@@ -701,6 +725,7 @@ static void fini(void *state)
 	free(s->job);
 	ct_tree_pool_fini(&s->trees);
 	free(s->hold);
+	free(s->placeable);
 	free(s->started);
 	free(s->expanded);
 	free(s->held_back);
@@ -875,12 +900,23 @@ static const struct ct_opt shipped[] = OPTIONS("both", "volcano_default");
 static const struct ct_opt binpack[] = OPTIONS("both", "gpu_binpack");
 static const struct ct_opt nogate[] = OPTIONS("off", "gpu_binpack");
 
+static const struct ct_why whys[] = {
+	[CT_VOL_WHY_GATE] = { "gate", "not admitted: asks for %a GPUs, the enqueue gate has %b left in its budget", 1 },
+	[CT_VOL_WHY_GANG] = { "gang", "admitted, but its gang wants %a GPUs and %b are idle", 1 },
+	[CT_VOL_WHY_NODES] = { "nodes", "admitted; wants %a GPUs and %b are idle, but its pods do not fit the nodes", 1 },
+	[CT_VOL_WHY_SHARE] = { "share", "admitted, but its queue deserves %a GPUs and holds %b", 1 },
+	[CT_VOL_WHY_EVICTED] = { "evicted", "evicted for %j", 0 },
+	[CT_VOL_WHY_GROWN] = { "grown", "grows to %a of the %b GPUs it asked for", 0 },
+	{ .name = NULL },
+};
+
 #define PROFILE(name_, summary_, options_)                                                                           \
 	{                                                                                                            \
 		CT_POLICY_HEAD, .name = name_, .summary = summary_,                                                  \
 				.paper = "Volcano v1.13.0, https://github.com/volcano-sh/volcano", .opts = options_, \
 				.state_size = sizeof(struct ct_volcano), .init = init, .on_submit = on_submit,       \
 				.on_finish = on_finish, .on_change = on_change, .schedule = schedule, .fini = fini,  \
+				.whys = whys,                                                                        \
 	}
 
 const struct ct_policy ct_policy_volcano =

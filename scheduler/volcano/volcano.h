@@ -37,6 +37,8 @@
 
 #define CT_VOL_NONE UINT32_MAX
 
+enum ct_vol_why { CT_VOL_WHY_GATE, CT_VOL_WHY_GANG, CT_VOL_WHY_NODES, CT_VOL_WHY_SHARE, CT_VOL_WHY_EVICTED, CT_VOL_WHY_GROWN };
+
 enum ct_vol_gate { CT_VOL_GATE_BOTH, CT_VOL_GATE_PROPORTION, CT_VOL_GATE_OVERCOMMIT, CT_VOL_GATE_OFF };
 enum ct_vol_discipline { CT_VOL_TRAVERSE, CT_VOL_STRICT_FIFO };
 enum ct_vol_placement { CT_VOL_DEFAULT, CT_VOL_GPU_BINPACK, CT_VOL_SPREAD, CT_VOL_RANDOM };
@@ -124,9 +126,9 @@ struct ct_vol_queue {       /* of a cell */
 /* ---- nodes */
 
 struct ct_vol_node {
-	uint32_t cell, shape, at; /* at: position in its shape */
-	uint32_t up;
-	uint32_t gpus, cpu_milli, mem_mib;                         /* free; UINT32_MAX: unlimited */
+	uint32_t cell, shape, at;          /* at: position in its shape */
+	uint32_t up, working;              /* working: its GPUs that have not failed, 0 while it is down */
+	uint32_t gpus, cpu_milli, mem_mib; /* free; UINT32_MAX: unlimited */
 	uint32_t claimed_gpus, claimed_cpu_milli, claimed_mem_mib; /* promised to preemptors */
 };
 
@@ -223,6 +225,9 @@ struct ct_volcano {
 	struct ct_vol_hold *hold;
 	size_t n_holds, cap_holds;
 	uint32_t free_hold;
+	struct ct_plan *notes; /* NULL: nobody keeps them */
+	uint32_t *placeable;   /* with notes: became so in this cycle */
+	size_t n_placeable, cap_placeable;
 	uint32_t next_expiry; /* no job before this one can still expire */
 	ct_time woken_us;     /* latest wake-up asked for */
 	uint32_t *cpu_only;   /* jobs without GPUs that wait */
@@ -279,6 +284,8 @@ bool ct_vol_accepts(const struct ct_vol_shape *h, const struct ct_vol_pod *pod);
 /* ---- enqueue.c */
 /* One enqueue action. True: some job was admitted. */
 bool ct_vol_enqueue(struct ct_volcano *s, const struct ct_view *v, struct ct_vol_cell *c);
+/* Notes that a job waits at the gate. */
+void ct_vol_note_pending(const struct ct_volcano *s, const struct ct_vol_cell *c, uint32_t job);
 
 /* ---- allocate.c */
 /* One allocate action; the starts and expansions stand in the state, tentative. */
@@ -295,6 +302,9 @@ int ct_vol_claims_due(struct ct_volcano *s, const struct ct_view *v, struct ct_p
 /* Forgets the claim of a job that left the queue. */
 void ct_vol_claim_drop(struct ct_volcano *s, const struct ct_view *v, struct ct_vol_cell *c, uint32_t job);
 void ct_vol_claims_fini(struct ct_vol_cell *c);
+
+/* Notes why a job that passed the gate is not placed. */
+void ct_vol_note_unplaced(const struct ct_volcano *s, const struct ct_vol_cell *c, uint32_t job);
 
 /* ---- volcano.c: a job's life */
 static inline struct ct_vol_cell *ct_vol_cell_of(const struct ct_volcano *s, uint32_t job)

@@ -132,10 +132,24 @@ static void run_by_hand(struct ct_world *w)
 		fail_msg("%s", err.text);
 }
 
+/* The trace's own word on each job, and a family for job b, which knows better. */
+static void add_kinds(struct ct_workload *work)
+{
+	static const char *const kind[] = { "train", "train", "other", "infer" };
+	size_t column = ct_workload_column(work, "kind");
+
+	for (uint32_t i = 0; i < 4; i++)
+		ct_workload_set_extra(work, column, i, kind[i], strlen(kind[i]));
+}
+
 static void make_tiny(struct ct_result *r, void (*make)(struct ct_result *, const struct ct_world *))
 {
+	static const struct ct_configuration only = { .name = "only", .throughput = 1.0, .sm_frac = NAN };
+	static const struct ct_family infer = { .config = &only, .n = 1, .scaling = 1.0, .train = 0 };
+	static const struct ct_family *const families[] = { NULL, &infer, NULL, NULL };
 	const struct ct_node_spec node = { .count = 2, .gpus = 2, .gpu_speed = 1.0 };
 	struct ct_world_spec spec = { .cluster = { &node, 1 },
+				      .families = families,
 				      .residents = 1,
 				      .until_us = CT_NEVER,
 				      .attain_floor = 0.9,
@@ -152,6 +166,7 @@ static void make_tiny(struct ct_result *r, void (*make)(struct ct_result *, cons
 	add_job(work, "huge", 30, 5, 8);
 	column = ct_workload_column(work, "reason"); /* a name of ours */
 	ct_workload_set_extra(work, column, 2, "nightly", 7);
+	add_kinds(work);
 	if (ct_workload_seal(work, &err))
 		fail_msg("%s", err.text);
 	spec.work = work;
@@ -215,6 +230,7 @@ static void jobs_of_a_world(void **state)
 		{ "gpu_s", { "200", "100", "90", "0" } },
 		{ "starts", { "1", "1", "1", "0" } },
 		{ "user", { "ann", "ann", "ann", "ann" } },
+		{ "class", { "train", "infer", "unknown", "infer" } },
 		{ "trace_reason", { "", "", "nightly", "" } },
 	};
 	struct ct_result r;
