@@ -84,6 +84,8 @@ bad "zip of no axis" "${ok}sweep: {zip: [[policy.name, sim.sede]]}\n" "*'sweep.z
 bad "exclude of no axis" "${ok}sweep: {exclude: [{policy.nam: fifo}]}\n" "cotenant: error: bad.yaml:4:20: 'sweep.exclude': 'policy.nam' is no axis; did you mean 'policy.name'?"
 bad "exclude of nothing" "${ok}sweep: {exclude: [{policy.name: fofo}]}\n" "cotenant: error: bad.yaml:4:19: 'sweep.exclude': no cell has these values"
 bad "exclude of all" "${ok}sweep: {exclude: [{policy.name: [fifo, easy]}]}\n" "cotenant: error: every cell is excluded"
+bad "baseline of no axis" "${ok}sweep: {baseline: {policy.nam: fifo}}\n" "cotenant: error: bad.yaml:4:20: 'sweep.baseline': 'policy.nam' is no axis"
+bad "baseline of no cell" "${ok}sweep: {baseline: {policy.name: las}}\n" "cotenant: error: bad.yaml:4:33: 'sweep.baseline': no cell has this value"
 bad "the same cell twice" "trace: {file: easy3.csv}\ncluster: {nodes: 1}\npolicy: {name: [fifo, easy, fifo]}\n" \
 	"cotenant: error: cells 1 and 3 are the same configuration*"
 bad "key that no cell can have" "${ok}clutser: {nodes: 3}\n" "cotenant: error: bad.yaml:4:1: unknown section 'clutser'*"
@@ -126,8 +128,19 @@ for name, g in groups.items():
     assert g["n"] == 4 and len(v) == 4
     for got, wanted in ((e["mean"], m), (e["lo"], m - half), (e["hi"], m + half)):
         assert abs(got - wanted) < 1e-8 * abs(m), (name, got, wanted)
+# pairs with the baseline fifo: by seed
+of = {(r["policy.name"], r["sim.seed"]): float(r["mean_jct_s"]) for r in rows}
+pairs = [p for p in json.load(open(sys.argv[2]))["pairs"] if p["metric"] == "mean_jct_s"]
+assert sorted(p["policy.name"] for p in pairs) == ["easy", "las"]
+for p in pairs:
+    d = [of[p["policy.name"], s] - of["fifo", s] for s in "1234"]
+    m = sum(d) / 4
+    half = 3.182446305284263 * math.sqrt(sum((x - m) ** 2 for x in d) / 3) / 2
+    for got, wanted in ((p["diff"], m), (p["lo"], m - half), (p["hi"], m + half)):
+        assert abs(got - wanted) < 1e-8 * abs(m), (p, got, wanted)
+    assert p["verdict"] == ("a lower" if m - half > 0 else "b lower" if m + half < 0 else "no difference shown")
 END
-	begin "interval over seeds" "$C" sweep seeds.yaml --out seeds --resume --json; status 0
+	begin "interval over seeds" "$C" sweep seeds.yaml --out seeds --resume --baseline policy.name=fifo --json; status 0
 	that "$python" "$work/interval.py" "$H/seeds/runs.csv" "$work/out"
 	if "$python" -c 'import h5py' 2>/dev/null; then
 		cat >"$work/h5.py" <<'END'
