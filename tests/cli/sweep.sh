@@ -102,7 +102,7 @@ err "cotenant: warning: * of 8 cells failed: 'some/failed.csv' has all of them"
 # ---- seeds mean other arrivals, and the same under all policies
 
 cat >"$H/seeds.yaml" <<END
-generate: {kind: pai, jobs: 150, gpus: 64}
+generate: {kind: testbed, days: 0.3, load: 1.3}
 cluster: {nodes: 8}
 policy: {name: [fifo, las, easy]}
 sweep: {runs: 4, metrics: [mean_jct_s, offered_load]}
@@ -111,6 +111,7 @@ begin "common random numbers" "$C" sweep seeds.yaml -j 2 --out seeds --json; sta
 that [ "$(axes seeds sim.seed offered_load | tr ';' '\n' | sort -u | grep -c .)" = 4 ]
 that [ "$(column seeds/runs.csv offered_load | sort -u | grep -c .)" = 4 ]
 that [ "$(column seeds/runs.csv digest | sort -u | grep -c .)" = 12 ]
+that [ "$(column seeds/runs.csv jobs_rejected | sort -u)" = 0 ]
 begin "of one worker" "$C" sweep seeds.yaml -j 1 --out seeds1 --json; status 0; that same seeds seeds1
 begin "of many workers" "$C" sweep seeds.yaml -j 7 --out seeds7 --json; status 0; that same seeds seeds7
 # Student's t by hand: t(0.975, 3) = 3.182446
@@ -137,7 +138,8 @@ for p in pairs:
     m = sum(d) / 4
     half = 3.182446305284263 * math.sqrt(sum((x - m) ** 2 for x in d) / 3) / 2
     for got, wanted in ((p["diff"], m), (p["lo"], m - half), (p["hi"], m + half)):
-        assert abs(got - wanted) < 1e-8 * abs(m), (p, got, wanted)
+        assert abs(got - wanted) <= 1e-8 * abs(m), (p, got, wanted)
+    assert m != 0 and half > 0
     assert p["verdict"] == ("a lower" if m - half > 0 else "b lower" if m + half < 0 else "no difference shown")
 END
 	begin "interval over seeds" "$C" sweep seeds.yaml --out seeds --resume --baseline policy.name=fifo --json; status 0
