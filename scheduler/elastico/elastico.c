@@ -35,6 +35,8 @@ const struct ct_why ct_elastico_whys[] = {
 	[CT_WHYS] = { NULL, NULL, 0 },
 };
 
+static const char *const components[] = { "esp", "iac", "pack", "pds", NULL };
+
 /* ---- time */
 
 bool ct_elastico_due(struct ct_elastico *e, ct_time t)
@@ -205,14 +207,21 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	count_gpus(e, v);
 	collect_profiles(e);
 	ct_iac_update(e, v);
+	p->lap(p, CT_LAP_PDS);
 	ct_pack_scan(e, v);
+	p->lap(p, CT_LAP_PACK);
 	ct_adapt_measure(e, v, p);
+	p->lap(p, CT_LAP_IAC);
 	if (e->dirty)
 		memcpy(e->start_price, e->price, sizeof e->price);
 	e->acted = false;
-	ct_pds_rounds(e, v);
-	if (ct_admit(e, v, p) || ct_adapt(e, v, p))
+	ct_pds_rounds(e, v, p);
+	if (ct_admit(e, v, p))
 		return 1;
+	p->lap(p, CT_LAP_PACK);
+	if (ct_adapt(e, v, p))
+		return 1;
+	p->lap(p, CT_LAP_PDS);
 	e->dirty = e->acted;
 	return wake(e, v, p, e->every_epoch || e->dirty ? e->now + e->epoch : e->next_due);
 }
@@ -309,4 +318,5 @@ const struct ct_policy ct_policy_elastico = {
 	.schedule = schedule,
 	.fini = fini,
 	.whys = ct_elastico_whys,
+	.components = components,
 };

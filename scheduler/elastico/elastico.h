@@ -47,6 +47,10 @@ struct ct_elastico_family {
 	int train;
 };
 
+/* Of n configurations those that are `ok` and, with `pareto`, not beaten in everything by
+ * another: numbers in ascending order; returns how many. */
+uint32_t ct_rst_front(const struct ct_elastico_config *config, uint32_t n, bool pareto, uint32_t *front);
+
 /* ---- ESP: pure, on arrays of the caller */
 
 struct ct_esp_group { /* jobs that choose alike */
@@ -117,6 +121,9 @@ enum ct_elastico_why {
 	CT_WHYS
 };
 extern const struct ct_why ct_elastico_whys[];
+
+/* Parts of an epoch's time: those of the paper's Table 9. */
+enum ct_elastico_component { CT_LAP_ESP, CT_LAP_IAC, CT_LAP_PACK, CT_LAP_PDS };
 
 enum { CT_ELASTICO_ROUNDS = 8 }; /* most that `rounds` may be: room for a job's penalties */
 
@@ -261,6 +268,8 @@ bool ct_elastico_ready(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 
 /* ---- rst.c. Those marked * allocate: not in schedule() */
 uint32_t ct_rst_family(struct ct_elastico *e, const struct ct_view *v, uint32_t job, bool profiled); /* * */
+/* Equation 4: does the configuration reach the floor at that share of its rate? */
+bool ct_rst_reaches(const struct ct_elastico_family *f, uint32_t config, double share, double floor);
 /* (k / n)^scaling */
 double ct_rst_share(const struct ct_elastico_family *f, uint32_t gpus, uint32_t requested);
 void ct_rst_submit(struct ct_elastico *e, const struct ct_view *v, uint32_t job); /* * */
@@ -313,10 +322,10 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 					     uint32_t want, double least);
 
 /* ---- pds.c */
-void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v);
-/* Is the pair beyond a tolerance (by the hysteresis, for those who share already)? */
+void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);
+/* Is that slow-down more than the job tolerates in a configuration, `slack` on top? */
 bool ct_pds_violates(const struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t config,
-		     double slowdown);
+		     double slowdown, double slack);
 
 /* ---- admit.c */
 int ct_admit(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);

@@ -41,7 +41,8 @@ double ct_iac_tau_of(const struct ct_elastico *e, const struct ct_view *v, const
 static bool content(const struct ct_elastico *e, const struct ct_view *v, const struct ct_elastico_family *f,
 		    uint32_t config, double share, double slowdown)
 {
-	return !e->iac || slowdown <= ct_iac_tau_of(e, v, f, config, share);
+	return ct_rst_reaches(f, config, share, v->attain_floor) &&
+	       (!e->iac || slowdown <= ct_iac_tau_of(e, v, f, config, share));
 }
 
 /* Utilisation is taken at the ends of windows, and the tolerance in steps of 0.01: both

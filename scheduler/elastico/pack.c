@@ -472,8 +472,6 @@ static void try_config(struct search *s, uint32_t config)
 	static const double pace[] = { 1.15, 1.4, INFINITY };
 	struct ct_elastico *e = s->e;
 
-	if (s->f->config[config].throughput * s->share < s->v->attain_floor && e->rst)
-		return;
 	for (uint32_t i = 0; i < e->n_hosts; i++)
 		e->hosts[i].usable = in_reach(s, &e->hosts[i]) && offer(s, &e->hosts[i], config);
 	for (size_t i = s->want > 1 ? 0 : 2; i < sizeof pace / sizeof *pace; i++)
@@ -616,9 +614,9 @@ static struct ct_elastico_place find_alone(struct ct_elastico *e, const struct c
 
 	if (config == CT_ELASTICO_WAIT)
 		config = f->fastest;
-	if (want < j->num_gpus && f->config[config].throughput * share < v->attain_floor)
+	if (want < j->num_gpus && !ct_rst_reaches(f, config, share, v->attain_floor))
 		config = f->fastest;
-	if (want < j->num_gpus && f->config[config].throughput * share < v->attain_floor)
+	if (want < j->num_gpus && !ct_rst_reaches(f, config, share, v->attain_floor))
 		return p;
 	if (!ct_pack_find_idle(e, v, job, config, want, want, 0))
 		return p;
