@@ -189,22 +189,30 @@ uint32_t ct_pack_idle(const struct ct_elastico *e, const struct ct_view *v, uint
 	return idle;
 }
 
+/* GPUs of a node that can have their share of `need`, for all `n` GPUs of a job: the
+ * largest k with ceil(need * k / n) <= free. */
+static uint32_t affordable(uint32_t free, uint32_t need, uint32_t n)
+{
+	uint64_t k;
+
+	if (!need || free == UINT32_MAX)
+		return UINT32_MAX;
+	k = (uint64_t)free * n / need;
+	return k < UINT32_MAX ? (uint32_t)k : UINT32_MAX;
+}
+
 /* GPUs' worth of CPU and host memory that a node has left for a job of `n` GPUs. */
 static uint32_t host_room(const struct ct_elastico *e, const struct ct_view *v, uint32_t node,
 			  const struct ct_elastico_config *c, uint32_t n)
 {
 	const struct ct_view_node *at = ct_view_node(v, node);
-	uint32_t room = UINT32_MAX, each;
+	uint32_t cpu, mem;
 
 	if (!e->hosts_modelled)
-		return room;
-	each = (c->cpu_milli + n - 1) / n;
-	if (each && at->free_cpu_milli != UINT32_MAX)
-		room = at->free_cpu_milli / each;
-	each = (c->ram_mib + n - 1) / n;
-	if (each && at->free_mem_mib != UINT32_MAX && at->free_mem_mib / each < room)
-		room = at->free_mem_mib / each;
-	return room;
+		return UINT32_MAX;
+	cpu = affordable(at->free_cpu_milli, c->cpu_milli, n);
+	mem = affordable(at->free_mem_mib, c->ram_mib, n);
+	return cpu < mem ? cpu : mem;
 }
 
 static void take_idle(struct ct_elastico *e, const struct ct_view *v, uint32_t node, uint32_t want, uint32_t at)
