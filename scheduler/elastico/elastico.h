@@ -138,7 +138,12 @@ struct ct_elastico_job {
 	uint32_t n_partners;       /* 0, 1, 2 = several */
 	uint32_t partner;          /* the last one met */
 	uint32_t least_mem;        /* of the GPUs it holds, MiB */
-	double pace;               /* predicted slow-down */
+	double pace;               /* slow-down by those beside it, predicted or measured */
+	bool calm;                 /* none of those beside it is in a transition */
+	uint64_t beside;           /* digest of who is beside it, and in which configurations */
+	uint32_t suspect;          /* of those whose effect was not measured, the worst; CT_NO_JOB */
+	double suspected;          /* slow-down that is expected of it */
+	double known;              /* largest of the measured ones */
 	uint32_t choice;           /* c* */
 	uint32_t next_host, group; /* of hosts */
 	uint32_t seen;
@@ -148,7 +153,8 @@ struct ct_elastico_job {
 	/* measurement beside a partner */
 	ct_time window_us; /* when it began, -1: it does not run */
 	double window_progress;
-	uint32_t window_partner, window_config, window_other;
+	uint64_t window_beside;
+	uint32_t window_config;
 };
 
 /* Waiting jobs that are alike to placement. */
