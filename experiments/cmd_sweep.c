@@ -205,6 +205,7 @@ static int run_cells(struct request *q, struct ct_sweep_prepared *s, const struc
 	return rc;
 }
 
+/* `out` NULL: no table was written. */
 static void print_failures(const struct ct_sweep_table *t, const char *out)
 {
 	size_t n = count(t, CT_SWEEP_FAILED), shown = 0;
@@ -217,7 +218,7 @@ static void print_failures(const struct ct_sweep_table *t, const char *out)
 		ct_note("warning: cell %" PRIu32 " failed: %s: %s", r->cell, r->status, r->message);
 		shown++;
 	}
-	if (n)
+	if (n && out)
 		ct_note("warning: %zu of %" PRIu32 " cells failed: '%s/failed.csv' has all of them", n, t->n_cells,
 			out);
 }
@@ -250,7 +251,7 @@ static int conclude(struct request *q, struct ct_sweep_prepared *s, const struct
 	*exit_code = count(t, CT_SWEEP_DONE) == t->n_rows ? CT_OK : CT_EXIT_CELLS;
 	if (!q->only)
 		return report(t, q->out, s->plan->metric, s->plan->n_metrics, q->json, err);
-	print_failures(t, q->out);
+	print_failures(t, NULL);
 	return 0;
 }
 

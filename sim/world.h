@@ -126,11 +126,12 @@ struct ct_decision {
  * tell. A first start alone, at once, in the default configuration, on whole GPUs, is
  * told there and leaves none; so does the end. */
 enum ct_stretch_kind {
-	CT_STRETCH_START,
-	CT_STRETCH_PROFILE, /* a profile run starts */
+	CT_STRETCH_START,   /* on GPUs, runs at once */
+	CT_STRETCH_COLD,    /* on GPUs, in a cold start or resume; RUN follows */
+	CT_STRETCH_PROFILE, /* a profile run on `place` ends, unfinished; it was one stretch */
 	CT_STRETCH_RUN,     /* runs from now on: beside `partner`, at that slow-down */
-	CT_STRETCH_SWITCH,  /* to `config` */
-	CT_STRETCH_MIGRATE, /* from `place` */
+	CT_STRETCH_SWITCH,  /* to `config`; RUN follows */
+	CT_STRETCH_MIGRATE, /* from `place`; RUN follows */
 	CT_STRETCH_PREEMPT, /* left `place` */
 	CT_STRETCH_FAILURE, /* the same, its node went down */
 	CT_STRETCH_KINDS
@@ -139,7 +140,7 @@ const char *ct_stretch_kind_name(enum ct_stretch_kind k);
 struct ct_stretch {
 	ct_time time;
 	uint32_t job, partner;            /* on its slowest GPU; CT_NONE: alone */
-	float slowdown, predicted;        /* by the truth, by the belief; predicted NaN: no belief */
+	float slowdown, predicted;        /* of RUN: by the truth, by the belief (NaN: none); else 1 */
 	uint32_t place;                   /* in the log's places, CT_NONE: see /jobs, or the next one */
 	uint16_t config, partner_config;
 	uint8_t kind, others;             /* others: on that GPU, saturating */

@@ -237,6 +237,8 @@ static const char *last_words(const struct worker *w, struct ct_arena *arena)
 	error = strstr(text, prefix);
 	if (error)
 		at = error + strlen(prefix);
+	else if (strncmp(text, "cotenant: ", strlen("cotenant: ")) == 0)
+		at = text + strlen("cotenant: ");
 	for (error = at; (next = strstr(error, prefix)) != NULL; error = at)
 		memmove(next, next + strlen(prefix), strlen(next + strlen(prefix)) + 1);
 	return ct_arena_text(arena, at, strlen(at));
