@@ -33,7 +33,8 @@ struct ct_elastico_config {
 	double need[CT_ELASTICO_RESOURCES]; /* of each GPU it holds, as shares of one GPU's part of the machine */
 	uint32_t mem_mib, cpu_milli, ram_mib;
 	uint32_t kind, row; /* the host's number of its profile; row in the table of slow-downs */
-	bool ok;            /* reaches the floor and fits a GPU */
+	uint32_t family;
+	bool ok; /* reaches the floor and fits a GPU */
 };
 
 struct ct_elastico_family {
@@ -191,6 +192,12 @@ struct ct_pair_choice { /* of a newcomer beside a host */
 	bool fits;
 };
 
+struct ct_iac_bias {    /* of predictions for jobs of one family beside those of another */
+	double log_sum; /* of measured / predicted */
+	uint32_t n;
+	double factor; /* that the predictions not measured yet get; 0 = 1 */
+};
+
 /* A place for a job. */
 struct ct_elastico_place {
 	bool found, shared;
@@ -206,7 +213,7 @@ struct ct_elastico_place {
 struct ct_elastico {
 	/* options */
 	int rst, esp, iac, pds, elastic, every_epoch, measure, pareto, inside, diminishing, tau_paper, util_by_queue;
-	int separate;
+	int separate, learn;
 	int64_t horizon, rounds, iterations;
 	double switch_cost, step, price_tolerance, alpha, gamma, margin, payback;
 	double tau_base, beta, beta_max, target, hysteresis, cache_hit;
@@ -242,6 +249,7 @@ struct ct_elastico {
 	struct ct_pair_choice *fixed; /* [family][configuration of the host] */
 	struct ct_pair_choice *reply; /* [configuration][family of the host] */
 	struct ct_pair_choice *joint; /* [family][family of the host] */
+	struct ct_iac_bias *bias;     /* [family][family of the other] */
 	uint32_t fixed_families, fixed_configs, version;
 	/* jobs */
 	struct ct_elastico_job *job;
