@@ -22,14 +22,24 @@ static void meet(struct ct_elastico *e, const struct ct_view *v, uint32_t job, u
 {
 	struct ct_elastico_job *j = &e->job[job];
 	const struct ct_elastico_family *f = &e->family[j->family], *g = &e->family[e->job[other].family];
-	double s =
-	    ct_iac_slowdown(e, v, &f->config[ct_view_job(v, job)->config], &g->config[ct_view_job(v, other)->config]);
+	const struct ct_elastico_config *own = &f->config[ct_view_job(v, job)->config],
+					*its = &g->config[ct_view_job(v, other)->config];
+	double s = ct_iac_slowdown(e, v, own, its);
 
 	if (!j->n_partners || j->partner != other) {
 		j->n_partners += j->n_partners < 2;
 		j->partner = other;
 	}
 	j->pace = fmax(j->pace, s);
+	j->calm = j->calm && ct_elastico_ready(e, v, other);
+	j->beside += (other + 1) * UINT64_C(0x9e3779b97f4a7c15) ^
+		     (ct_view_job(v, other)->config + 1) * UINT64_C(0xc2b2ae3d27d4eb4f);
+	if (ct_iac_is_measured(e, own, its)) {
+		j->known = fmax(j->known, s);
+	} else if (j->suspect == CT_NO_JOB || s > j->suspected) {
+		j->suspect = other;
+		j->suspected = s;
+	}
 }
 
 static void look_at_gpu(struct ct_elastico *e, const struct ct_view *v, uint32_t gpu)
@@ -140,9 +150,11 @@ void ct_pack_scan(struct ct_elastico *e, const struct ct_view *v)
 		struct ct_elastico_job *j = &e->job[job];
 
 		j->n_alone = j->n_partners = 0;
-		j->partner = CT_NO_JOB;
+		j->partner = j->suspect = CT_NO_JOB;
 		j->least_mem = UINT32_MAX;
-		j->pace = 1;
+		j->pace = j->known = j->suspected = 1;
+		j->calm = true;
+		j->beside = 0;
 	}
 	for (uint32_t gpu = 0; gpu < v->n_gpus; gpu++)
 		if (ct_view_gpu(v, gpu)->n_residents && ct_view_gpu(v, gpu)->n_residents != CT_VIEW_GPU_DOWN)
@@ -150,6 +162,8 @@ void ct_pack_scan(struct ct_elastico *e, const struct ct_view *v)
 	for (uint32_t job = v->running_first; job != CT_NO_JOB; job = ct_view_job(v, job)->next) {
 		if (e->job[job].n_partners)
 			e->shared[e->n_shared++] = job;
+		else
+			e->job[job].window_us = -1;
 		ct_pack_add_host(e, v, job);
 	}
 }
