@@ -14,7 +14,7 @@
 const struct ct_command *const *ct_commands(void)
 {
 	static const struct ct_command *const list[] = {
-		&ct_cmd_run, &ct_cmd_check, &ct_cmd_policies, &ct_cmd_compare, &ct_cmd_trace, &ct_cmd_calib, NULL
+		&ct_cmd_run, &ct_cmd_check, &ct_cmd_policies, &ct_cmd_compare, &ct_cmd_explain, &ct_cmd_trace, &ct_cmd_calib, NULL
 	};
 
 	return list;

@@ -36,7 +36,7 @@ struct ct_command {
 	int (*run)(const struct ct_command *self, struct ct_program *p, int argc, char **argv);
 };
 
-extern const struct ct_command ct_cmd_run, ct_cmd_check, ct_cmd_policies, ct_cmd_compare, ct_cmd_trace, ct_cmd_calib;
+extern const struct ct_command ct_cmd_run, ct_cmd_check, ct_cmd_policies, ct_cmd_compare, ct_cmd_explain, ct_cmd_trace, ct_cmd_calib;
 
 /* The list of all commands, ends with NULL. */
 const struct ct_command *const *ct_commands(void);
