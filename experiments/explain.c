@@ -499,7 +499,7 @@ static void tell_behind(struct ct_story *s, const ct_time *end, struct ct_episod
 		if (i < de->n_rows) {
 			e.other = job_name(s, cell_i64(de, "job", i));
 			e.reason = "behind";
-			e.text = text(s, "behind '%s' in the order, which %s", e.other, words_of(s, i));
+			e.text = text(s, "behind '%s' in the order (%s)", e.other, words_of(s, i));
 			e.to = end[i] < wait.to ? end[i] : wait.to;
 		} else {
 			e.text = "no reason was recorded: it was not looked at";
