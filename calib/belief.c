@@ -44,6 +44,7 @@ struct ct_believer {
 	size_t n_train_on;
 	size_t names; /* workloads with a column each; 0: the counters are there */
 	struct ct_predictor *predictor;
+	int hopeless;    /* it cannot be trained */
 	double *feature; /* [2 * n_kinds][CT_JOB_FEATURES] */
 	struct answer *answer;
 	size_t places;
@@ -88,6 +89,9 @@ struct ct_profile ct_believer_seen(const struct ct_believer *b, const struct ct_
 	return seen;
 }
 
+/* Memory shares are sums of steps, so equal distances may differ in their last bits. */
+#define EQUAL_DISTANCE 1e-9
+
 static void find_nearest(struct ct_believer *b, const struct ct_kind *k)
 {
 	struct ct_profile own = ct_truth_profile(b->t, k->id, 0, 0);
@@ -100,7 +104,7 @@ static void find_nearest(struct ct_believer *b, const struct ct_kind *k)
 		struct ct_profile other = ct_truth_profile(b->t, id, 0, 0);
 		double d = ct_profile_distance(&own, &other);
 
-		if (id != k->id && d < least) {
+		if (id != k->id && d < least - EQUAL_DISTANCE) {
 			least = d;
 			b->nearest[k->id] = id;
 		}
@@ -217,6 +221,10 @@ static void pair_features(const struct ct_believer *b, const double *self, const
 
 /* ---- learning */
 
+/* Pairs that hardly run together, or not at all, are lessons of this slow-down: more
+ * would count for more than all others. */
+#define HARM 10.
+
 /* The measured pairs of a calibration file that the predictor may see: a random share. */
 static void choose_pairs(struct ct_believer *b, const struct ct_calibration *c)
 {
@@ -266,7 +274,7 @@ static void add_measured(const struct ct_believer *b, const struct ct_calibratio
 		return;
 	job_features(&x, self);
 	job_features(&y, other);
-	row.slowdown = fmax(row.slowdown, 1); /* a belief has no speed-ups */
+	row.slowdown = fmin(fmax(row.slowdown, 1), HARM); /* a belief has no speed-ups */
 	row.type = ct_features_type(self, other);
 	row.pair = i < j ? i * (uint32_t)c->n_configs + j : j * (uint32_t)c->n_configs + i;
 	pair_features(b, self, other, workload[i], workload[j], ct_samples_add(to, &row));
@@ -300,14 +308,11 @@ static int train(struct ct_believer *b, struct ct_err *err)
 	return rc;
 }
 
-/* What can go wrong is found before the run; training itself waits. */
-static int check_file(struct ct_believer *b, const struct ct_calibration *c, struct ct_err *err)
+static int check_measured(const struct ct_believer *b, const struct ct_calibration *c, struct ct_err *err)
 {
 	struct ct_samples s;
 	int rc;
 
-	choose_pairs(b, c);
-	b->names = has_counters(c) ? 0 : number_workloads(c, NULL);
 	measured_samples(b, c, &s);
 	rc = ct_learner_check(b->learner, &s, err);
 	if (rc && b->learner->built_in)
@@ -318,25 +323,26 @@ static int check_file(struct ct_believer *b, const struct ct_calibration *c, str
 	return rc;
 }
 
-static int prepare(struct ct_believer *b, struct ct_err *err)
+int ct_believer_check(const struct ct_believer *b, struct ct_err *err)
 {
-	const struct ct_calibration *c = ct_truth_file(b->t);
+	if (!b->learner || b->predictor)
+		return 0;
+	if (ct_truth_file(b->t))
+		return check_measured(b, ct_truth_file(b->t), err);
+	return b->learner->built_in ? 0 : ct_learner_check(b->learner, &(struct ct_samples){ 0 }, err);
+}
+
+static int load(struct ct_believer *b, struct ct_err *err)
+{
 	struct ct_loc at = { .file = b->o.file };
 
-	b->learner = ct_learner_find(names[b->o.predictor]);
-	if (!b->learner && b->o.file)
+	if (!b->learner)
 		return ct_err_at(err, CT_ECONFIG, NULL, "'iac.file' and iac.predictor=%s exclude each other",
 				 names[b->o.predictor]);
-	if (!b->learner)
-		return 0;
-	if (b->o.file && c)
+	if (ct_truth_file(b->t))
 		return ct_err_at(err, CT_ECONFIG, &at,
 				 "a predictor of a calibration folder's profiles; with a calibration file leave "
 				 "iac.file out: it is trained on the file's measured pairs");
-	if (c)
-		return check_file(b, c, err);
-	if (!b->o.file)
-		return b->learner->built_in ? 0 : ct_learner_check(b->learner, &(struct ct_samples){ 0 }, err);
 	CT_TRY(ct_predictor_load(b->o.file, ct_truth_set(b->t), &b->predictor, err));
 	if (strcmp(b->predictor->name, b->learner->name) != 0)
 		return ct_err_at(err, CT_ECONFIG, &at, "holds '%s', iac.predictor says '%s'", b->predictor->name,
@@ -344,11 +350,40 @@ static int prepare(struct ct_believer *b, struct ct_err *err)
 	return 0;
 }
 
+/* Training itself waits. */
+static int prepare(struct ct_believer *b, struct ct_err *err)
+{
+	const struct ct_calibration *c = ct_truth_file(b->t);
+
+	b->learner = ct_learner_find(names[b->o.predictor]);
+	if (c && b->learner) {
+		choose_pairs(b, c);
+		b->names = has_counters(c) ? 0 : number_workloads(c, NULL);
+	}
+	return b->o.file ? load(b, err) : 0;
+}
+
+/* Whatever is wrong with it, training gives the same, only later. */
+static void take_ready(struct ct_believer *b)
+{
+	struct ct_predictor *p = NULL;
+	struct ct_err err = { 0 };
+
+	if (b->predictor || !b->o.ready || !ct_truth_set(b->t) ||
+	    ct_predictor_load(b->o.ready, ct_truth_set(b->t), &p, &err))
+		return;
+	if (p->learner == b->learner && p->seed == b->o.seed)
+		b->predictor = p;
+	else
+		p->free(p);
+}
+
 static void get_ready(struct ct_believer *b)
 {
 	struct ct_err err = { 0 };
 
-	CT_CHECK(NULL, b->predictor || train(b, &err) == 0, "training that was checked before failed: %s", err.text);
+	take_ready(b);
+	CT_CHECK(NULL, b->predictor || train(b, &err) == 0, "a predictor that was not checked: %s", err.text);
 	b->feature = ct_calloc(2 * (size_t)b->n_kinds + 1, CT_JOB_FEATURES * sizeof *b->feature);
 	for (uint32_t k = 0; k < 2 * b->n_kinds; k++) {
 		struct ct_profile p = as_seen(b, k);
@@ -364,40 +399,82 @@ static uint32_t true_kind(const struct ct_believer *b, uint32_t kind)
 	return kind < b->n_kinds ? kind : kind - b->n_kinds;
 }
 
-double ct_believer_compute(struct ct_believer *b, uint32_t self, uint32_t other)
+static void features_of(const struct ct_believer *b, uint32_t self, uint32_t other, double *out)
 {
-	uint32_t a = true_kind(b, self), c = true_kind(b, other);
-	double x[CT_FEATURES], *wide = x, s;
+	pair_features(b, b->feature + (size_t)self * CT_JOB_FEATURES, b->feature + (size_t)other * CT_JOB_FEATURES,
+		      ct_truth_kind(b->t, true_kind(b, self)).workload,
+		      ct_truth_kind(b->t, true_kind(b, other)).workload, out);
+}
 
-	if (b->o.predictor == CT_BELIEF_NONE)
-		return 1;
-	if (b->o.predictor == CT_BELIEF_ORACLE)
-		return ct_truth_slowdown(b->t, a, c);
+/* Of one kind beside n others that are numbered on from `other`. */
+static void predict(struct ct_believer *b, uint32_t self, uint32_t other, uint32_t n, double *out)
+{
+	double *x;
+
 	if (!b->feature)
 		get_ready(b);
-	if (b->names)
-		wide = ct_calloc(width(b), sizeof *wide);
-	pair_features(b, b->feature + (size_t)self * CT_JOB_FEATURES, b->feature + (size_t)other * CT_JOB_FEATURES,
-		      ct_truth_kind(b->t, a).workload, ct_truth_kind(b->t, c).workload, wide);
-	ct_predictor_features(b->predictor, wide, 1, &s);
-	if (wide != x)
-		free(wide);
+	x = ct_calloc(n * width(b), sizeof *x);
+	for (uint32_t i = 0; i < n; i++)
+		features_of(b, self, other + i, x + i * width(b));
+	ct_predictor_features(b->predictor, x, n, out);
+	free(x);
+}
+
+double ct_believer_compute(struct ct_believer *b, uint32_t self, uint32_t other)
+{
+	double s = 1;
+
+	if (b->o.predictor == CT_BELIEF_ORACLE)
+		s = fmax(1, ct_truth_slowdown(b->t, true_kind(b, self), true_kind(b, other)));
+	else if (b->learner)
+		predict(b, self, other, 1, &s);
 	return s;
+}
+
+static uint64_t key_of(const struct ct_believer *b, uint32_t self, uint32_t other)
+{
+	return self * (2 * (uint64_t)b->n_kinds) + other + 1;
+}
+
+static struct answer *place_of(const struct ct_believer *b, uint64_t key)
+{
+	return &b->answer[key % b->places];
+}
+
+/* The trees' library takes as long for a pair as for a hundred: they answer for the
+ * whole row of what is asked, all others of the same form. */
+static void compute_row(struct ct_believer *b, uint32_t self, uint32_t other)
+{
+	uint32_t first = other < b->n_kinds ? 0 : b->n_kinds;
+	double *s = ct_calloc(b->n_kinds, sizeof *s);
+
+	predict(b, self, first, b->n_kinds, s);
+	for (uint32_t i = 0; i < b->n_kinds; i++) {
+		uint64_t key = key_of(b, self, first + i);
+
+		*place_of(b, key) = (struct answer){ key, s[i] };
+	}
+	b->computed += b->n_kinds;
+	free(s);
 }
 
 static double slowdown(void *state, uint32_t self, uint32_t other)
 {
 	struct ct_believer *b = state;
-	uint64_t n = 2 * (uint64_t)b->n_kinds, key = self * n + other + 1;
+	uint64_t key = key_of(b, self, other);
 	struct answer *a;
 
-	if (self >= n || other >= n || b->o.predictor == CT_BELIEF_NONE)
+	if (self >= 2 * b->n_kinds || other >= 2 * b->n_kinds)
 		return 1;
 	b->asked++;
 	if (!b->answer)
 		b->answer = ct_calloc(b->places, sizeof *b->answer);
-	a = &b->answer[key % b->places];
-	if (a->key != key) {
+	a = place_of(b, key);
+	if (a->key == key)
+		return a->s;
+	if (b->o.predictor == CT_BELIEF_XGB && b->places < PLACES) {
+		compute_row(b, self, other);
+	} else {
 		b->computed++;
 		*a = (struct answer){ key, ct_believer_compute(b, self, other) };
 	}

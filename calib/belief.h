@@ -25,12 +25,16 @@
  * Predictors: dnn, xgb and linear get the 36 features of two kinds as seen; oracle is
  * the truth's own slow-down, residual and measured pairs included; none is 1 for
  * every pair. In a calibration folder the learned ones are trained on the generated
- * set of calib/dataset.h with `seed`, or come from `file`. For a calibration file
+ * set of calib/dataset.h with `seed`, or come from `file`, or from `ready` when that is
+ * what training would give: iac.h5 of the folder, renewed by
+ * `cotenant calib train --out calib/a100-40gb/iac.h5`. For a calibration file
  * they are trained on its measured pairs; where it has no counters, one-hot names
  * of the two workloads stand beside the features that there are.
  *
  * Training waits for the first question, and answers are kept: a run whose policy
- * never asks pays nothing. Answers do not depend on what was asked before. */
+ * never asks pays nothing. Whether there is anything to learn from is known before
+ * (ct_believer_check()). Answers do not depend on what was asked before; all are at
+ * least 1. */
 #ifndef CT_CALIB_BELIEF_H
 #define CT_CALIB_BELIEF_H
 
@@ -53,17 +57,20 @@ const char *ct_belief_predictor_name(enum ct_belief_predictor p);
 struct ct_belief_options {
 	enum ct_belief_predictor predictor;
 	const char *file;     /* of `cotenant calib train`; NULL: train */
+	const char *ready;    /* the same, used only if it has these profiles, predictor and seed; may be NULL */
 	uint64_t seed;        /* of the training and its set */
 	uint64_t run_seed;    /* of the profiles' errors */
 	double profile_error; /* sd of their logarithm */
 	double pairs;         /* share of a calibration file's measured pairs to train on */
 };
 
-/* CT_ECONFIG: no such predictor here (a file of other profiles, too few pairs, a
- * library that is missing), CT_EIO: the file. */
+/* CT_ECONFIG, CT_EIO: `file` cannot be read, is of other profiles or another predictor. */
 int ct_believer_new(const struct ct_belief_options *o, const struct ct_truth *t, struct ct_believer **out,
 		    struct ct_err *err);
 void ct_believer_free(struct ct_believer *b);
+/* CT_ECONFIG: the predictor cannot be trained here (too few measured pairs, a library
+ * that is missing); then nobody may ask. */
+int ct_believer_check(const struct ct_believer *b, struct ct_err *err);
 /* Lives as long as `b`. */
 const struct ct_belief *ct_believer_belief(const struct ct_believer *b);
 

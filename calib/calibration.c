@@ -481,7 +481,8 @@ static const char *wrong_with(const struct ct_calibration *c)
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct ct_fit_pair *p = &c->pair[i].measured;
 
-		if (p->a >= c->n_configs || p->b >= c->n_configs || !in(p->s_a, 1e-3, 1e3) || !in(p->s_b, 1e-3, 1e3))
+		if (p->a >= c->n_configs || p->b >= c->n_configs || !in(p->s_a, 1e-3, CT_CALIB_FAILED) ||
+		    !in(p->s_b, 1e-3, CT_CALIB_FAILED))
 			return "pairs";
 	}
 	return NULL;

@@ -23,6 +23,10 @@
 
 enum { CT_DIGEST_TEXT_CALIB = 65 };
 
+/* The largest slow-down a file may hold: a pair that did not run together at all. It
+ * counts in runs, and is nothing to learn a slow-down from. */
+#define CT_CALIB_FAILED 1e3
+
 enum ct_calib_mode { CT_CALIB_COUNTERS, CT_CALIB_LATENT, CT_CALIB_OVERRIDES, CT_CALIB_MODES };
 
 struct ct_calib_config {
@@ -69,6 +73,9 @@ int ct_calibration_write(const struct ct_calibration *c, const char *path, struc
 /* CT_EIO: not readable, not such a file, damaged. CT_ECONFIG: values out of range. */
 int ct_calibration_read(const char *path, struct ct_calibration **out, struct ct_err *err);
 void ct_calibration_free(struct ct_calibration *c);
+/* The file's configurations as a profile set, with its digest; ct_profiles_free(). The
+ * calibration may go before it. CT_ECONFIG: rows of a workload do not stand together. */
+int ct_calibration_profiles(const struct ct_calibration *c, struct ct_profiles **out, struct ct_err *err);
 const char *ct_calib_mode_name(enum ct_calib_mode m);
 
 #endif

@@ -21,6 +21,12 @@ const char *const ct_feature_name[CT_FEATURES] = {
 	"mean_dram",       "mean_tensor",    "coloc_type",    "mem_pressure",   "compute_balance", "mem_intensity_diff",
 };
 
+/* What was not measured is 0, as what a job does not have. */
+static double known(double v)
+{
+	return isnan(v) ? 0 : v;
+}
+
 void ct_features_job(const struct ct_profile *p, uint64_t index, const struct ct_observation *seen,
 		     double out[CT_JOB_FEATURES])
 {
@@ -34,16 +40,16 @@ void ct_features_job(const struct ct_profile *p, uint64_t index, const struct ct
 			e[k] = exp(seen->sd * gsl_ran_gaussian_ziggurat(&s.rng, 1));
 	}
 	memset(out, 0, CT_JOB_FEATURES * sizeof *out);
-	out[SM] = p->sm_active * e[0];
-	out[OCCUPANCY] = p->sm_occupancy * e[1];
-	out[DRAM] = p->dram_active * e[2];
+	out[SM] = known(p->sm_active) * e[0];
+	out[OCCUPANCY] = known(p->sm_occupancy) * e[1];
+	out[DRAM] = known(p->dram_active) * e[2];
 	out[FB] = p->fb_mib;
-	out[TENSOR] = p->tensor_active * e[3];
+	out[TENSOR] = known(p->tensor_active) * e[3];
 	out[TRAIN] = p->train;
-	out[PARAMS] = log10(p->params);
+	out[PARAMS] = p->params > 0 ? log10(p->params) : 0;
 	out[THROUGHPUT] = log10(p->throughput * e[4]);
 	if (p->train) {
-		out[BATCH] = log2(p->batch);
+		out[BATCH] = p->batch ? log2(p->batch) : 0;
 		out[CKPT] = p->ckpt;
 		out[AMP] = p->amp;
 	} else {

@@ -30,6 +30,8 @@ struct ct_fit_model {
 	uint32_t n_configs; /* configurations that pairs speak of */
 	int resources;
 	void (*expand)(const void *ctx, const double *t, struct ct_slowdown_params *s, struct ct_demand *demand);
+	/* The one configuration whose demand an unknown changes, UINT32_MAX = all; NULL: all. */
+	uint32_t (*config_of)(const void *ctx, uint32_t unknown);
 };
 
 struct ct_fit_result {
@@ -88,7 +90,7 @@ struct ct_fit_model ct_fit_globals(const struct ct_fit_counters *c);
 struct ct_fit_model ct_fit_free_counters(const struct ct_fit_counters *c);
 
 /* No counters: two latent demands (logits, prior sd 3.3) and a weight (log, sd 1) a
- * configuration, after m and p. */
+ * configuration, after m and p; the resources' stretches add up (q = 1). */
 enum { CT_LATENTS = 2, CT_LATENT_GLOBALS = 2 };
 struct ct_fit_latent {
 	uint32_t n_configs;

@@ -86,6 +86,7 @@ int ct_predictor_train(const char *name, const struct ct_samples *samples, uint6
 		return ct_err_at(err, CT_ECONFIG, NULL, "'%s' is none of dnn, xgb, linear", name);
 	CT_CHECK(NULL, !set || samples->width == CT_FEATURES, "samples of %zu features", samples->width);
 	p = ct_predictor_learned(l, set);
+	p->seed = seed;
 	for (uint32_t i = 0; i < p->profiles; i++)
 		ct_features_job(&set->profile[i], i, seen, p->feature + (size_t)i * CT_JOB_FEATURES);
 	rc = l->train(samples, seed, 1, &p->model, err);

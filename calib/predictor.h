@@ -14,8 +14,8 @@
  *	p->free(p);
  *
  * A file (HDF5) holds one learned predictor: group /predictor with the learner's
- * arrays, its name, the features of the configurations as they were seen, and the
- * digest of the profile set they belong to. */
+ * arrays, its name, the seed of its training, the features of the configurations as
+ * they were seen, and the digest of the profile set they belong to. */
 #ifndef CT_CALIB_PREDICTOR_H
 #define CT_CALIB_PREDICTOR_H
 
@@ -41,6 +41,7 @@ struct ct_predictor {
 	void *model;
 	double *feature; /* [profiles][CT_JOB_FEATURES] */
 	char digest[65]; /* of the profile set */
+	uint64_t seed;   /* of the training */
 	/* of the oracle */
 	struct ct_demand *demand;
 	struct ct_slowdown_params truth;

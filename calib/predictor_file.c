@@ -4,23 +4,30 @@
 #include "calib/predictor_new.h"
 
 #include "calib/model_group.h"
+#include "sim/csv.h"
 #include "sim/memory.h"
 #include "sim/output.h"
 #include "sim/result_hdf5.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char format[] = "cotenant-predictor 1";
+static const char format[] = "cotenant-predictor 2";
 enum { NAME_MOST = 64 };
 
 /* ---- writing */
 
 static int write_group(const struct ct_predictor *p, hid_t g, const struct ct_loc *at, struct ct_err *err)
 {
+	char seed[24];
+
+	snprintf(seed, sizeof seed, "%" PRIu64, p->seed);
 	CT_TRY(ct_group_put_bytes(g, "format", format, sizeof format - 1, at, err));
+	CT_TRY(ct_group_put_bytes(g, "seed", seed, strlen(seed), at, err));
 	CT_TRY(ct_group_put_bytes(g, "learner", p->name, strlen(p->name), at, err));
 	CT_TRY(ct_group_put_bytes(g, "profiles", p->digest, strlen(p->digest), at, err));
 	CT_TRY(ct_group_put(g, "features", p->feature, (size_t)p->profiles * CT_JOB_FEATURES, at, err));
@@ -110,6 +117,22 @@ static const struct ct_learner *learner_of(hid_t g, const struct ct_loc *at, str
 	return l == &ct_learner_mean ? NULL : l;
 }
 
+static int read_seed(hid_t g, struct ct_predictor *p, const struct ct_loc *at, struct ct_err *err)
+{
+	char text[NAME_MOST + 1] = { 0 };
+	unsigned char *v;
+	int64_t seed;
+	size_t n;
+
+	CT_TRY(ct_group_get_bytes(g, "seed", NAME_MOST, &v, &n, at, err));
+	memcpy(text, v, n);
+	free(v);
+	if (ct_parse_i64(text, n, &seed) || seed < 0)
+		return ct_err_at(err, CT_ECONFIG, at, "'seed' wants a whole number >= 0");
+	p->seed = (uint64_t)seed;
+	return 0;
+}
+
 static int fits_features(const struct ct_predictor *p, const struct ct_loc *at, struct ct_err *err)
 {
 	if (p->learner->width(p->model) == CT_FEATURES)
@@ -133,7 +156,9 @@ static int read_group(hid_t g, const struct ct_profiles *set, struct ct_predicto
 	if (!l)
 		return (int)err->code;
 	p = ct_predictor_learned(l, set);
-	rc = ct_group_read(g, "features", p->feature, (size_t)p->profiles * CT_JOB_FEATURES, at, err);
+	rc = read_seed(g, p, at, err);
+	if (!rc)
+		rc = ct_group_read(g, "features", p->feature, (size_t)p->profiles * CT_JOB_FEATURES, at, err);
 	if (!rc)
 		rc = l->load(g, at, &p->model, err);
 	if (!rc)

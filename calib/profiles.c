@@ -2,6 +2,7 @@
 #include "calib/profiles.h"
 
 #include "calib/csv_table.h"
+#include "calib/profiles_own.h"
 #include "sim/digest.h"
 #include "sim/memory.h"
 #include "sim/nearest.h"
@@ -77,13 +78,6 @@ static const struct field knob_fields[] = {
 	{ "reserve_mib", K(reserve_mib), 0, 0, 1e9 },
 };
 enum { N_BASE = sizeof base_fields / sizeof *base_fields, N_KNOBS = sizeof knob_fields / sizeof *knob_fields };
-
-struct ct_profiles_own {
-	struct ct_arena arena;
-	struct ct_workload_model *model;
-	struct ct_profile *profile;
-	size_t cap_model, cap_profile;
-};
 
 struct loader {
 	struct ct_table t;

@@ -83,7 +83,9 @@ static void add_sample(const struct gavel *g, const struct pair *p, int k, struc
 	struct ct_sample row = { .slowdown = 1 / p->decay[k],
 				 .truth = NAN,
 				 .pair = (uint32_t)(lo * GAVEL_JOBS + hi),
-				 .model_pair = (uint32_t)(m < n ? m * GAVEL_JOBS + n : n * GAVEL_JOBS + m) };
+				 .model_pair = (uint32_t)(m < n ? m * GAVEL_JOBS + n : n * GAVEL_JOBS + m),
+				 .self = (uint32_t)a,
+				 .other = (uint32_t)b };
 	double *x = ct_samples_add(out, &row);
 
 	memset(x, 0, 2 * width * sizeof *x);

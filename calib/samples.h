@@ -20,11 +20,12 @@ enum ct_pair_type { CT_PAIR_TT, CT_PAIR_TI, CT_PAIR_II, CT_PAIR_TYPES };
 extern const char *const ct_pair_type_name[CT_PAIR_TYPES];
 
 struct ct_sample {
-	double slowdown;     /* measured: solo / co-located throughput, > 0 */
-	double truth;        /* without noise; NaN = unknown */
-	uint32_t pair;       /* both rows of an unordered pair of configurations: the same number */
-	uint32_t model_pair; /* the same for all pairs of the same two models */
-	uint32_t type;       /* enum ct_pair_type */
+	double slowdown;      /* measured: solo / co-located throughput, > 0 */
+	double truth;         /* without noise; NaN = unknown */
+	uint32_t pair;        /* both rows of an unordered pair of configurations: the same number */
+	uint32_t model_pair;  /* the same for all pairs of the same two models */
+	uint32_t type;        /* enum ct_pair_type */
+	uint32_t self, other; /* numbers of the two configurations in a measured set, from 0 */
 };
 
 struct ct_samples {

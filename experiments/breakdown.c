@@ -396,3 +396,14 @@ int ct_user_fairness(const struct ct_result *r, struct ct_user_fairness *out, st
 	ct_breakdown_fini(&b);
 	return 0;
 }
+
+void ct_user_fairness_json(const struct ct_user_fairness *f, struct ct_json *j)
+{
+	static const char *const key[] = { CT_FAIRNESS_KEYS };
+	const double value[] = { f->jain, f->ftf_mean, f->ftf_above_frac, f->ftf_worst_user };
+
+	ct_json_i64(j, "users", (int64_t)f->users);
+	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+		ct_json_f64(j, key[i], value[i]);
+	ct_json_text(j, "worst_user", f->worst_user ? f->worst_user : "");
+}

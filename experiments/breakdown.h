@@ -14,6 +14,7 @@
 #define CT_EXPERIMENTS_BREAKDOWN_H
 
 #include "sim/err.h"
+#include "sim/json.h"
 #include "sim/result.h"
 
 enum ct_breakdown_by { CT_BY_NONE, CT_BY_USER, CT_BY_PARTITION, CT_BY_CLASS, CT_BY_SIZE };
@@ -60,5 +61,12 @@ struct ct_user_fairness {
 /* Jobs present are those of all users, measured or not, until they ended, or the last
  * end of any job. Rejected jobs were never there. CT_EIO: a column is missing. */
 int ct_user_fairness(const struct ct_result *r, struct ct_user_fairness *out, struct ct_err *err);
+/* Members of the object that is open: jain_users, ftf_mean, ... */
+void ct_user_fairness_json(const struct ct_user_fairness *f, struct ct_json *j);
+#define CT_FAIRNESS_KEYS "jain_users", "ftf_mean", "ftf_above_frac", "ftf_worst_user"
+#define CT_FAIRNESS_NOTE                                                                             \
+	"jain_users: Jain's index of the users' progress, solo time / JCT: 1 = all alike.\n"         \
+	"ftf: finish-time fairness, JCT / (solo time x contention share): above 1 a job was worse\n" \
+	"off than with its own part of the cluster (experiments/fairness.h).\n"
 
 #endif

@@ -162,6 +162,17 @@ int ct_scores_generated(const struct ct_scores_options *o, struct ct_score_list 
 	return 0;
 }
 
+/* A split with fewer groups than folds is left out. */
+static int has_groups(const struct ct_samples *s, enum ct_split split, uint64_t seed)
+{
+	struct ct_crossval_options o = { .folds = FOLDS, .split = split, .seed = seed };
+	unsigned *fold = ct_calloc(s->n + 1, sizeof *fold);
+	size_t n = ct_crossval_folds(s, &o, fold);
+
+	free(fold);
+	return n >= FOLDS;
+}
+
 int ct_scores_measured(const char *name, const struct ct_samples *s, uint64_t seed, unsigned seeds,
 		       struct ct_score_list *out, struct ct_err *err)
 {
@@ -170,11 +181,58 @@ int ct_scores_measured(const char *name, const struct ct_samples *s, uint64_t se
 			struct ct_crossval_options o = { FOLDS, split, seed + i, 1, 0 };
 			struct ct_score_line *line;
 
+			if (!has_groups(s, split, seed + i))
+				continue;
 			CT_TRY(crossval(out, name, s, split, seed + i, 0, err));
 			line = ct_score_line(out, name, ct_split_name[split], "dnn, S >= 1");
 			CT_TRY(ct_crossval(&ct_learner_dnn, s, &o, line->score[line->seeds++], err));
 		}
 	return 0;
+}
+
+/* ---- learning curve */
+
+const double ct_curve_share[CT_CURVE_SHARES] = { .2, .3, .5, .7 };
+
+int ct_scores_curve(const struct ct_samples *s, uint64_t seed, unsigned seeds, struct ct_curve_line **out, size_t *n,
+		    struct ct_err *err)
+{
+	struct ct_curve_score score[CT_CURVE_SHARES * CT_CURVE_PREDICTORS];
+	struct ct_curve_line *l = ct_calloc(CT_CURVE_SHARES * CT_CURVE_PREDICTORS, sizeof *l);
+	size_t k = 0;
+
+	for (unsigned i = 0; i < seeds; i++) {
+		struct ct_curve_options o = {
+			.seed = seed + i, .test_share = .3, .share = ct_curve_share, .n = CT_CURVE_SHARES
+		};
+		int rc = ct_curve(s, &o, score, err);
+
+		if (rc) {
+			free(l);
+			return rc;
+		}
+		k = 0;
+		for (unsigned e = 0; e < CT_CURVE_SHARES * CT_CURVE_PREDICTORS; e++) {
+			if (!score[e].test)
+				continue;
+			if (!i)
+				l[k] = (struct ct_curve_line){ .predictor = ct_curve_predictor(e % CT_CURVE_PREDICTORS),
+							       .share = ct_curve_share[e / CT_CURVE_PREDICTORS],
+							       .seeds = seeds,
+							       .train = score[e].train,
+							       .test = score[e].test };
+			l[k].mape_pct[i] = 100 * score[e].mape;
+			l[k++].r2[i] = score[e].r2;
+		}
+	}
+	*out = l;
+	*n = k;
+	return 0;
+}
+
+struct ct_mean ct_curve_mean(const struct ct_curve_line *l, int r2)
+{
+	return mean_of(r2 ? l->r2 : l->mape_pct, l->seeds);
 }
 
 /* ---- the paper's table */

@@ -5,6 +5,7 @@
 #define CT_EXPERIMENTS_CALIB_SCORES_H
 
 #include "calib/crossval.h"
+#include "calib/curve.h"
 #include "calib/dataset.h"
 #include "calib/profiles.h"
 #include "calib/slowdown.h"
@@ -50,10 +51,25 @@ struct ct_scores_options {
  * same without noise (by pair); and predictors trained on the whole set against all
  * pairs of all configurations and of those it never saw. */
 int ct_scores_generated(const struct ct_scores_options *o, struct ct_score_list *out, struct ct_err *err);
-/* Measured samples: the three splits, without a floor at 1; for the network also with
- * the paper's ("dnn, S >= 1"). */
+/* Measured samples: the three splits (one with fewer than 5 groups is left out), without a floor at 1; for the network
+ * also with the paper's ("dnn, S >= 1"). */
 int ct_scores_measured(const char *name, const struct ct_samples *s, uint64_t seed, unsigned seeds,
 		       struct ct_score_list *out, struct ct_err *err);
+
+/* One line of the learning curve: a predictor that saw a share of the pairs. */
+struct ct_curve_line {
+	const char *predictor;
+	double share;
+	unsigned seeds;
+	size_t train, test; /* rows, of the first seed */
+	double mape_pct[CT_SEEDS_MOST], r2[CT_SEEDS_MOST];
+};
+enum { CT_CURVE_SHARES = 4 };
+extern const double ct_curve_share[CT_CURVE_SHARES]; /* .2 .3 .5 .7; 30 % of the pairs are kept apart */
+/* `out` malloc'ed, *n lines by share, then predictor; without predictors that are not built in. */
+int ct_scores_curve(const struct ct_samples *s, uint64_t seed, unsigned seeds, struct ct_curve_line **out, size_t *n,
+		    struct ct_err *err);
+struct ct_mean ct_curve_mean(const struct ct_curve_line *l, int r2);
 
 struct ct_published {
 	char predictor[16], type[16];

@@ -6,23 +6,30 @@
 #include "experiments/command.h"
 #include "sim/memory.h"
 
+#include <signal.h>
 #include <stdint.h>
 
 /* What the flags say; NULL: not given. */
 struct ct_calib_args {
 	const struct ct_command *command;
 	struct ct_arena *arena;
-	const char *dir, *solo, *pairs, *mode, *gpu, *gpu_mem, *reserve, *out, *predictor;
+	const char *dir, *solo, *pairs, *mode, *gpu, *gpu_mem, *reserve, *out, *predictor, *calib;
 	uint64_t seed;
 	unsigned seeds; /* how many, from `seed` on */
-	int measured, json;
+	int measured, json, curve;
+	/* scenario */
+	const char *volcano;
+	unsigned processes, evaluations; /* 0: as it likes */
+	const volatile sig_atomic_t *interrupted;
 	int argc; /* operands after the action */
 	char **argv;
 };
 
 int ct_calib_cmd_fit(struct ct_calib_args *a);
+int ct_calib_cmd_import(struct ct_calib_args *a);
 int ct_calib_cmd_show(struct ct_calib_args *a);
 int ct_calib_cmd_train(struct ct_calib_args *a);
 int ct_calib_cmd_eval(struct ct_calib_args *a);
+int ct_calib_cmd_scenario(struct ct_calib_args *a);
 
 #endif

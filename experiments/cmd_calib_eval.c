@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cotenant calib eval [--pairs FILE [--solo FILE | --gpu NAME]] */
+/* cotenant calib eval [--calib FILE | --pairs FILE [--solo FILE | --gpu NAME]] [--curve] */
+#include "calib/measured.h"
 #include "experiments/calib_scores.h"
 #include "experiments/cmd_calib_iac.h"
 #include "experiments/data_path.h"
@@ -7,6 +8,7 @@
 #include "sim/json.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const type_name[CT_SCORES] = { "T+T", "T+I", "I+I", "overall" };
@@ -134,23 +136,77 @@ static void print_words(const struct ct_score_list *s)
 	}
 }
 
-/* In words, from the numbers: who is best on real pairs. */
+/* In words, from the numbers: who is best on real pairs, and whether trees beat the
+ * network beyond chance. */
 static void print_winner(const struct ct_score_list *s)
 {
 	for (unsigned split = 0; split < CT_SPLITS; split++) {
-		const struct ct_score_line *best = NULL;
+		const struct ct_score_line *best = NULL, *dnn = NULL, *xgb = NULL;
+		struct ct_mean d;
 
-		for (size_t i = 0; i < s->n; i++)
-			if (!strcmp(s->v[i].split, ct_split_name[split]) &&
-			    (!best || ct_score_mean(&s->v[i], CT_SCORE_ALL, CT_MAPE_PCT).mean <
-					  ct_score_mean(best, CT_SCORE_ALL, CT_MAPE_PCT).mean))
+		for (size_t i = 0; i < s->n; i++) {
+			if (strcmp(s->v[i].split, ct_split_name[split]) != 0)
+				continue;
+			dnn = !strcmp(s->v[i].predictor, "dnn") ? &s->v[i] : dnn;
+			xgb = !strcmp(s->v[i].predictor, "xgb") ? &s->v[i] : xgb;
+			if (!best || ct_score_mean(&s->v[i], CT_SCORE_ALL, CT_MAPE_PCT).mean <
+					 ct_score_mean(best, CT_SCORE_ALL, CT_MAPE_PCT).mean)
 				best = &s->v[i];
-		if (best)
-			printf("%s'%s' has the least MAPE by %s (%s)\n", split ? "" : "\n", best->predictor,
-			       ct_split_name[split],
-			       !strcmp(best->predictor, "xgb") ? "trees beat the network on these measured pairs"
-							       : "measured pairs");
+		}
+		if (!best) {
+			printf("by %s: fewer than 5 groups, left out\n", ct_split_name[split]);
+			continue;
+		}
+		printf("%sby %s: '%s' has the least MAPE", split ? "" : "\n", ct_split_name[split], best->predictor);
+		if (dnn && xgb) {
+			d = ct_score_difference(xgb, dnn);
+			printf("; dnn - xgb %.2f +-%.2f points: %s", d.mean, d.half,
+			       isnan(d.half)         ? "one seed says nothing about chance"
+			       : d.mean - d.half > 0 ? "the trees win on these measured pairs"
+			       : d.mean + d.half < 0 ? "the network wins on these measured pairs"
+						     : "not told apart");
+		}
+		putchar('\n');
 	}
+}
+
+static void print_curve(const struct ct_curve_line *l, size_t n)
+{
+	struct ct_table t;
+
+	puts("\nLearning curve: 30 % of the pairs kept apart, a share of all pairs shown");
+	ct_table_init(&t);
+	ct_table_column(&t, "shown", "%", CT_RIGHT);
+	ct_table_column(&t, "predictor", "", CT_LEFT);
+	ct_table_column(&t, "MAPE of S", "%", CT_RIGHT);
+	ct_table_column(&t, "least", "%", CT_RIGHT);
+	ct_table_column(&t, "most", "%", CT_RIGHT);
+	ct_table_column(&t, "R2 of 1/S", "", CT_RIGHT);
+	ct_table_column(&t, "least", "", CT_RIGHT);
+	for (size_t i = 0; i < n; i++) {
+		double lo = INFINITY, hi = -INFINITY, r2 = INFINITY;
+		char text[64];
+
+		for (unsigned k = 0; k < l[i].seeds; k++) {
+			lo = fmin(lo, l[i].mape_pct[k]);
+			hi = fmax(hi, l[i].mape_pct[k]);
+			r2 = fmin(r2, l[i].r2[k]);
+		}
+		ct_table_number(&t, 100 * l[i].share, 0);
+		ct_table_text(&t, l[i].predictor);
+		for (int k = 0; k < 2; k++) {
+			struct ct_mean m = ct_curve_mean(&l[i], k);
+
+			snprintf(text, sizeof text, isnan(m.half) ? "%.*f" : "%.*f +-%.*f", k ? 3 : 2, m.mean,
+				 k ? 3 : 2, m.half);
+			ct_table_text(&t, text);
+			ct_table_number(&t, k ? r2 : lo, k ? 3 : 2);
+			if (!k)
+				ct_table_number(&t, hi, 2);
+		}
+	}
+	ct_table_print(&t, stdout);
+	ct_table_fini(&t);
 }
 
 /* ---- for programs */
@@ -168,14 +224,45 @@ static void json_number(struct ct_json *j, const char *type, const struct ct_sco
 	ct_json_close(j);
 }
 
-static int print_json(const struct ct_score_list *s, int is_circular, const struct ct_published *p, size_t n,
-		      struct ct_err *err)
+static void json_curve(struct ct_json *j, const struct ct_curve_line *l, size_t n)
 {
+	ct_json_open(j, "curve", '[', 0);
+	for (size_t i = 0; i < n; i++) {
+		struct ct_mean mape = ct_curve_mean(&l[i], 0), r2 = ct_curve_mean(&l[i], 1);
+
+		ct_json_open(j, NULL, '{', 1);
+		ct_json_f64(j, "share", l[i].share);
+		ct_json_text(j, "predictor", l[i].predictor);
+		ct_json_i64(j, "seeds", l[i].seeds);
+		ct_json_i64(j, "train", (int64_t)l[i].train);
+		ct_json_i64(j, "test", (int64_t)l[i].test);
+		ct_json_f64(j, "mape_pct", mape.mean);
+		ct_json_f64(j, "mape_half", mape.half);
+		ct_json_f64(j, "r2_decay", r2.mean);
+		ct_json_f64(j, "r2_half", r2.half);
+		ct_json_close(j);
+	}
+	ct_json_close(j);
+}
+
+/* What was evaluated. */
+struct report {
+	const struct ct_score_list *scores;
+	const struct ct_published *published;
+	size_t n_published, n_curve;
+	struct ct_curve_line *curve;
+	int circular;
+};
+
+static int print_json(const struct report *r, struct ct_err *err)
+{
+	const struct ct_score_list *s = r->scores;
+	const struct ct_published *p = r->published;
 	struct ct_json j;
 
 	ct_json_begin(&j, stdout);
 	ct_json_open(&j, NULL, '{', 0);
-	ct_json_bool(&j, "circular", is_circular);
+	ct_json_bool(&j, "circular", r->circular);
 	ct_json_open(&j, "rows", '[', 0);
 	for (size_t i = 0; i < s->n; i++) {
 		ct_json_open(&j, NULL, '{', 0);
@@ -189,7 +276,7 @@ static int print_json(const struct ct_score_list *s, int is_circular, const stru
 	}
 	ct_json_close(&j);
 	ct_json_open(&j, "published", '[', 0);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < r->n_published; i++) {
 		ct_json_open(&j, NULL, '{', 1);
 		ct_json_text(&j, "predictor", p[i].predictor);
 		ct_json_text(&j, "type", p[i].type);
@@ -198,74 +285,146 @@ static int print_json(const struct ct_score_list *s, int is_circular, const stru
 		ct_json_close(&j);
 	}
 	ct_json_close(&j);
+	if (r->n_curve)
+		json_curve(&j, r->curve, r->n_curve);
 	ct_json_close(&j);
 	return ct_json_end(&j, "standard output", err);
 }
 
 /* ---- the command */
 
-static int eval_generated(const struct ct_calib_args *a, struct ct_score_list *s, struct ct_err *err)
+/* A file whose demands follow from its counters can stand for the folder. */
+static int world_of_file(const struct ct_calibration *c, const char *path, struct ct_calib_iac *w, struct ct_err *err)
+{
+	for (size_t i = 0; i < c->n_configs; i++) {
+		struct ct_demand d = ct_slowdown_demand(&c->wstr, &c->config[i].profile);
+
+		for (int r = 0; r < CT_RESOURCES; r++)
+			if (!(fabs(d.a[r] - c->config[i].demand.a[r]) <= 1e-9))
+				return ct_err_at(err, CT_ECONFIG, NULL,
+						 "'%s': its demands do not follow from its counters (mode %s); "
+						 "--measured evaluates its pairs",
+						 path, ct_calib_mode_name(c->mode));
+	}
+	w->truth = c->wstr;
+	return ct_calibration_profiles(c, &w->set, err);
+}
+
+static int eval_generated(const struct ct_calib_args *a, const struct ct_calibration *c, struct ct_err *err)
 {
 	struct ct_published published[CT_PUBLISHED_MOST];
+	struct ct_score_list s = { 0 };
+	struct report r = { .scores = &s, .published = published, .circular = 1 };
 	struct ct_calib_iac w = { 0 };
 	const char *path;
-	size_t n = 0;
 	int rc = ct_data_path("data:calib/published/table7.csv", a->arena, &path, err);
 
 	if (rc == 0)
-		rc = ct_published_load(path, published, &n, err);
+		rc = ct_published_load(path, published, &r.n_published, err);
 	if (rc == 0)
 		rc = ct_calib_iac_world(a, &w, err);
+	if (rc == 0 && c) {
+		ct_profiles_free(w.set);
+		w.set = NULL;
+		rc = world_of_file(c, a->calib, &w, err);
+	}
 	if (rc == 0) {
 		struct ct_scores_options o = { w.set, &w.truth, w.memory_mib, a->seed, a->seeds };
 
-		rc = ct_scores_generated(&o, s, err);
+		rc = ct_scores_generated(&o, &s, err);
 	}
 	ct_profiles_free(w.set);
-	if (rc)
-		return rc;
-	if (a->json)
-		return print_json(s, 1, published, n, err);
-	print_scores(s);
-	print_table7(s, published, n);
-	print_words(s);
-	return 0;
+	if (rc == 0 && a->json) {
+		rc = print_json(&r, err);
+	} else if (rc == 0) {
+		print_scores(&s);
+		print_table7(&s, published, r.n_published);
+		print_words(&s);
+	}
+	ct_score_list_fini(&s);
+	return rc;
 }
 
-static int eval_measured(const struct ct_calib_args *a, struct ct_score_list *s, struct ct_err *err)
+static int eval_samples(const struct ct_calib_args *a, const char *name, const struct ct_samples *m, struct ct_err *err)
 {
+	struct ct_score_list s = { 0 };
+	struct report r = { .scores = &s };
+	int rc = 0;
+
+	if (a->curve)
+		rc = ct_scores_curve(m, a->seed, a->seeds, &r.curve, &r.n_curve, err);
+	else
+		rc = ct_scores_measured(name, m, a->seed, a->seeds, &s, err);
+	if (rc == 0 && a->json) {
+		rc = print_json(&r, err);
+	} else if (rc == 0) {
+		printf("%s: %zu measured slow-downs, %u seeds; %zu ignored\n", name, m->n, a->seeds, m->ignored);
+		if (a->curve) {
+			print_curve(r.curve, r.n_curve);
+		} else {
+			print_scores(&s);
+			print_winner(&s);
+		}
+	}
+	ct_score_list_fini(&s);
+	free(r.curve);
+	return rc;
+}
+
+static int eval_measured(const struct ct_calib_args *a, struct ct_err *err)
+{
+	const char *pairs, *solo;
 	struct ct_samples m;
 	int rc;
 
-	if (a->solo)
-		CT_TRY(ct_samples_lucid(a->pairs, a->solo, &m, err));
-	else
-		CT_TRY(ct_samples_gavel(a->pairs, a->gpu, &m, err));
-	rc = ct_scores_measured(a->solo ? "lucid" : a->gpu, &m, a->seed, a->seeds, s, err);
+	CT_TRY(ct_data_path(a->pairs, a->arena, &pairs, err));
+	if (a->solo) {
+		CT_TRY(ct_data_path(a->solo, a->arena, &solo, err));
+		CT_TRY(ct_samples_lucid(pairs, solo, &m, err));
+	} else {
+		CT_TRY(ct_samples_gavel(pairs, a->gpu, &m, err));
+	}
+	rc = eval_samples(a, a->solo ? "lucid" : a->gpu, &m, err);
 	ct_samples_fini(&m);
-	if (rc)
-		return rc;
-	if (a->json)
-		return print_json(s, 0, NULL, 0, err);
-	print_scores(s);
-	print_winner(s);
-	return 0;
+	return rc;
+}
+
+static int eval_file(const struct ct_calib_args *a, struct ct_err *err)
+{
+	struct ct_calibration *c = NULL;
+	struct ct_samples m;
+	const char *path;
+	int rc;
+
+	CT_TRY(ct_data_path(a->calib, a->arena, &path, err));
+	CT_TRY(ct_calibration_read(path, &c, err));
+	if (c->mode == CT_CALIB_COUNTERS && !a->measured && !a->curve) {
+		rc = eval_generated(a, c, err);
+	} else {
+		ct_samples_calibration(c, &m);
+		rc = eval_samples(a, c->gpu, &m, err);
+		ct_samples_fini(&m);
+	}
+	ct_calibration_free(c);
+	return rc;
 }
 
 int ct_calib_cmd_eval(struct ct_calib_args *a)
 {
-	struct ct_score_list s = { 0 };
 	struct ct_err err = { 0 };
 	int rc;
 
 	if (a->argc)
-		return ct_misuse(a->command, "'eval' takes no file, got '%.200s'; --pairs does", a->argv[0]);
+		return ct_misuse(a->command, "'eval' takes no file, got '%.200s'; --calib and --pairs do", a->argv[0]);
 	if (a->pairs && !a->solo == !a->gpu)
 		return ct_misuse(a->command,
 				 "'eval --pairs' wants --solo FILE (Lucid's form) or --gpu NAME (Gavel's form)");
 	if (a->solo && !a->pairs)
 		return ct_misuse(a->command, "'eval --solo' wants --pairs FILE");
-	rc = a->pairs ? eval_measured(a, &s, &err) : eval_generated(a, &s, &err);
-	ct_score_list_fini(&s);
+	if (a->pairs && a->calib)
+		return ct_misuse(a->command, "--calib and --pairs exclude each other");
+	if (a->curve && !a->pairs && !a->calib)
+		return ct_misuse(a->command, "--curve is of measured pairs: --calib FILE or --pairs FILE");
+	rc = a->calib ? eval_file(a, &err) : a->pairs ? eval_measured(a, &err) : eval_generated(a, NULL, &err);
 	return rc ? ct_fail(&err) : CT_OK;
 }

@@ -61,7 +61,7 @@ static int load(struct ct_calib_args *a, struct ct_calibration **out, struct ct_
 struct summary {
 	const char *workload;
 	size_t n;
-	double mem[2], speed[2], sm, occ, dram, tensor, host;
+	double mem[2], speed[2], sm, occ, dram, tensor, host; /* memory NaN: not measured */
 };
 
 /* Rows of one workload stand together. Returns the number of configurations. */
@@ -74,8 +74,8 @@ static size_t summarise(const struct ct_calibration *c, size_t first, struct sum
 	for (; i < c->n_configs && !strcmp(c->config[i].workload, s->workload); i++) {
 		const struct ct_profile *p = &c->config[i].profile;
 
-		s->mem[0] = fmin(s->mem[0], p->fb_mib / 1024.0);
-		s->mem[1] = fmax(s->mem[1], p->fb_mib / 1024.0);
+		s->mem[0] = p->fb_mib ? fmin(s->mem[0], p->fb_mib / 1024.0) : (double)NAN;
+		s->mem[1] = p->fb_mib ? fmax(s->mem[1], p->fb_mib / 1024.0) : (double)NAN;
 		s->speed[0] = fmin(s->speed[0], p->throughput);
 		s->speed[1] = fmax(s->speed[1], p->throughput);
 		s->sm += p->sm_active;
@@ -93,7 +93,7 @@ static void print_text(const struct ct_calibration *c)
 	static const char *const means[] = { "SM", "occupancy", "DRAM", "tensor", "host" };
 	struct ct_table t;
 	struct summary s;
-	double sm = 0, n = 0;
+	double sm = 0, n = 0, possible = (double)c->n_configs * ((double)c->n_configs + 1) / 2;
 
 	ct_table_init(&t);
 	ct_table_column(&t, "workload", "", CT_LEFT);
@@ -122,7 +122,13 @@ static void print_text(const struct ct_calibration *c)
 	ct_table_print(&t, stdout);
 	ct_table_fini(&t);
 	printf("%s: %zu configurations, %zu measured pairs\n", c->gpu, c->n_configs, c->n_pairs);
-	printf("mean over the workloads of their mean SM activity: %.3f (on assumed levels unless measured)\n", sm / n);
+	if (c->mode == CT_CALIB_OVERRIDES && c->n_pairs)
+		printf("no model: %.0f of %.0f possible pairs were never measured; in runs 'contention' says what they "
+		       "cost\n",
+		       possible - (double)c->n_pairs, possible);
+	if (isfinite(sm))
+		printf("mean over the workloads of their mean SM activity: %.3f (on assumed levels unless measured)\n",
+		       sm / n);
 }
 
 /* ---- pairs of variants */
@@ -169,7 +175,8 @@ static size_t variants(const struct ct_calibration *c, struct variant *v)
 	return n;
 }
 
-/* Mean of what the two keep: measured when the calibration says so. */
+/* Mean of what the two keep: measured when the calibration says so. NaN: not measured,
+ * and there is no model. */
 static double decay_of(const struct ct_calibration *c, const struct ct_calib_config *a, const struct ct_calib_config *b)
 {
 	uint32_t i = (uint32_t)(a - c->config), j = (uint32_t)(b - c->config);
@@ -180,6 +187,8 @@ static double decay_of(const struct ct_calibration *c, const struct ct_calib_con
 		if ((p->a == i && p->b == j) || (p->a == j && p->b == i))
 			return (1 / p->s_a + 1 / p->s_b) / 2;
 	}
+	if (c->mode == CT_CALIB_OVERRIDES && c->n_pairs)
+		return NAN;
 	return (1 / ct_slowdown_of(&c->wstr, &a->demand, &b->demand, c->resources) +
 		1 / ct_slowdown_of(&c->wstr, &b->demand, &a->demand, c->resources)) /
 	       2;
@@ -196,9 +205,11 @@ static int open_in(const char *dir, const char *name, struct ct_output *o, struc
 	return ct_output_open(o, path, err);
 }
 
+/* What is not known stays empty. */
 static void number(struct ct_output *o, double v, const char *after)
 {
-	ct_output_f64(o, v);
+	if (isfinite(v))
+		ct_output_f64(o, v);
 	ct_output_text(o, after);
 }
 
@@ -232,8 +243,10 @@ static int write_cdf(const struct ct_calibration *c, const struct variant *v, si
 	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++)
-		for (size_t j = i; j < n; j++)
-			d[k++] = decay_of(c, v[i].config, v[j].config);
+		for (size_t j = i; j < n; j++) {
+			d[k] = decay_of(c, v[i].config, v[j].config);
+			k += isfinite(d[k]) != 0;
+		}
 	gsl_sort(d, 1, k);
 	ct_note("%zu pairs of %zu variants: decay quantiles 10 %% %.3f, 50 %% %.3f, 90 %% %.3f", k, n,
 		gsl_stats_quantile_from_sorted_data(d, 1, k, 0.1), gsl_stats_quantile_from_sorted_data(d, 1, k, 0.5),
@@ -277,7 +290,7 @@ static int write_families(const struct ct_calibration *c, const char *dir, struc
 		ct_output_text(&o, ",");
 		ct_output_field(&o, p->name);
 		ct_output_text(&o, ",");
-		number(&o, p->fb_mib / 1024.0, ",");
+		number(&o, p->fb_mib ? p->fb_mib / 1024.0 : (double)NAN, ",");
 		number(&o, p->throughput, ",");
 		number(&o, p->throughput / default_speed(c, c->config[i].workload), ",");
 		number(&o, p->sm_active, ",");

@@ -13,7 +13,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { CT_EXIT_INTERRUPTED = 130 };
+enum {
+	CT_EXIT_CELLS = 1, /* cells of a sweep failed, the others are there */
+	CT_EXIT_INTERRUPTED = 130,
+};
 
 struct ct_flag {
 	const char *name; /* "policy" for --policy */
@@ -36,7 +39,8 @@ struct ct_command {
 	int (*run)(const struct ct_command *self, struct ct_program *p, int argc, char **argv);
 };
 
-extern const struct ct_command ct_cmd_run, ct_cmd_check, ct_cmd_policies, ct_cmd_compare, ct_cmd_explain, ct_cmd_trace, ct_cmd_calib;
+extern const struct ct_command ct_cmd_run, ct_cmd_check, ct_cmd_sweep, ct_cmd_repro, ct_cmd_policies, ct_cmd_compare,
+    ct_cmd_explain, ct_cmd_plan, ct_cmd_trace, ct_cmd_calib;
 
 /* The list of all commands, ends with NULL. */
 const struct ct_command *const *ct_commands(void);

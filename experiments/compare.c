@@ -1,57 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/compare.h"
 
-#include "experiments/table.h"
-#include "sim/json.h"
+#include "experiments/statistics.h"
 #include "sim/strings.h"
 
-#include <errno.h>
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- statistics */
-
-static double mean_of(const double *v, size_t n)
-{
-	double sum = 0.0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += v[i];
-	return n ? sum / (double)n : NAN;
-}
-
-static double deviation_of(const double *v, size_t n, double mean)
-{
-	double sum = 0.0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += (v[i] - mean) * (v[i] - mean);
-	return n > 1 ? sqrt(sum / (double)(n - 1)) : NAN;
-}
+static const double LEVEL = 0.95;
 
 struct ct_interval ct_batch_interval(const double *v, size_t n)
 {
-	struct ct_interval out = { .lo = NAN, .hi = NAN };
-	size_t k = n < 2 * CT_COMPARE_BATCHES ? n : CT_COMPARE_BATCHES;
-	double batch[2 * CT_COMPARE_BATCHES], half;
+	size_t k = n < CT_COMPARE_BATCHES ? 0 : n < 2 * CT_COMPARE_BATCHES ? n : CT_COMPARE_BATCHES;
+	struct ct_estimate e = ct_batch_interval_of(v, n, k, LEVEL);
 
-	out.mean = mean_of(v, n);
-	out.sd = deviation_of(v, n, out.mean);
-	if (n < CT_COMPARE_BATCHES)
-		return out;
-	for (size_t b = 0; b < k; b++) {
-		size_t from = n / k * b + (b < n % k ? b : n % k), size = n / k + (b < n % k);
-
-		batch[b] = mean_of(v + from, size);
-	}
-	half = gsl_cdf_tdist_Pinv(0.975, (double)(k - 1)) * deviation_of(batch, k, mean_of(batch, k)) / sqrt((double)k);
-	out.lo = out.mean - half;
-	out.hi = out.mean + half;
-	out.batches = k;
-	return out;
+	return (struct ct_interval){
+		.mean = ct_mean(v, n), .sd = ct_deviation(v, n), .lo = e.lo, .hi = e.hi, .batches = k
+	};
 }
 
 /* ---- pairing */
@@ -128,7 +95,7 @@ static const struct {
 	{ CT_METRIC_mean_wait_s, "queue_s" },
 	{ CT_METRIC_mean_slowdown, "slowdown" },
 };
-enum { PER_JOB = sizeof per_job / sizeof *per_job };
+enum { PER_JOB = sizeof per_job / sizeof *per_job, GROUPED = 2 /* of these by group */ };
 
 static struct ct_compare_row new_row(enum ct_metric m, size_t b_run)
 {
@@ -174,9 +141,12 @@ static struct ct_compare_row whole_run_row(enum ct_metric m, size_t b_run, const
 }
 
 static struct ct_compare_row paired_row(enum ct_metric m, size_t b_run, const struct pairs *p,
-					const struct ct_column *a, const struct ct_column *b)
+					const struct ct_result *a_run, const struct ct_result *b_result,
+					const char *column)
 {
 	static const double half[] = { 0.5 };
+	const struct ct_column *a = ct_frame_column(&a_run->jobs, column),
+			       *b = ct_frame_column(&b_result->jobs, column);
 	struct ct_compare_row row = new_row(m, b_run);
 	double *va = ct_calloc(p->n, sizeof *va), *vb = ct_calloc(p->n, sizeof *vb), *d = ct_calloc(p->n, sizeof *d);
 	struct ct_interval i;
@@ -189,8 +159,8 @@ static struct ct_compare_row paired_row(enum ct_metric m, size_t b_run, const st
 	i = ct_batch_interval(d, p->n);
 	row.paired = 1;
 	row.n = p->n;
-	row.a = mean_of(va, p->n);
-	row.b = mean_of(vb, p->n);
+	row.a = ct_mean(va, p->n);
+	row.b = ct_mean(vb, p->n);
 	row.diff = i.mean;
 	row.ratio = ratio_of(row.b, row.a);
 	row.lo = i.lo;
@@ -198,6 +168,7 @@ static struct ct_compare_row paired_row(enum ct_metric m, size_t b_run, const st
 	row.effect = i.mean == 0.0 ? 0.0 : i.sd > 0.0 ? i.mean / i.sd : NAN;
 	ct_quantiles(d, p->n, half, 1, &row.median_diff);
 	row.verdict = verdict_of(row.lo, row.hi);
+	row.correlated = ct_batch_means(d, p->n, LEVEL).correlated;
 	free(va);
 	free(vb);
 	free(d);
@@ -215,13 +186,50 @@ static void add_rows(struct ct_comparison *c, size_t b_run)
 		for (size_t k = 0; k < PER_JOB; k++)
 			if (per_job[k].metric == (enum ct_metric)m)
 				column = per_job[k].column;
-		c->row[c->n_rows++] = column
-					  ? paired_row((enum ct_metric)m, b_run, &p, ct_frame_column(&a->jobs, column),
-						       ct_frame_column(&b->jobs, column))
-					  : whole_run_row((enum ct_metric)m, b_run, a, b);
+		c->row[c->n_rows++] = column ? paired_row((enum ct_metric)m, b_run, &p, a, b, column)
+					     : whole_run_row((enum ct_metric)m, b_run, a, b);
 	}
 	free(p.a);
 	free(p.b);
+}
+
+/* JCT and wait of the pairs in one group of a's. */
+static void add_group_rows(struct ct_comparison *c, size_t b_run, const struct pairs *p, uint32_t group)
+{
+	struct pairs in = { .a = ct_calloc(p->n, sizeof *in.a), .b = ct_calloc(p->n, sizeof *in.b) };
+
+	for (size_t k = 0; k < p->n; k++)
+		if (c->parts.of_row[p->a[k]] == group) {
+			in.a[in.n] = p->a[k];
+			in.b[in.n++] = p->b[k];
+		}
+	for (size_t k = 0; k < GROUPED && in.n; k++) {
+		struct ct_compare_row *row = &c->group_row[c->n_group_rows++];
+
+		*row = paired_row(per_job[k].metric, b_run, &in, &c->run[0], &c->run[b_run], per_job[k].column);
+		row->group = c->parts.group[group].name;
+	}
+	free(in.a);
+	free(in.b);
+}
+
+int ct_compare_break_down(struct ct_comparison *c, enum ct_breakdown_by by, struct ct_err *err)
+{
+	CT_TRY(ct_breakdown_make(&c->run[0], by, &c->parts, err));
+	c->by = by;
+	c->fairness = ct_calloc(c->n_runs, sizeof *c->fairness);
+	for (size_t i = 0; i < c->n_runs && by == CT_BY_USER; i++)
+		CT_TRY(ct_user_fairness(&c->run[i], &c->fairness[i], err));
+	c->group_row = ct_calloc(c->parts.n * GROUPED * c->n_runs, sizeof *c->group_row);
+	for (size_t b = 1; b < c->n_runs; b++) {
+		struct pairs p = pair_up(&c->run[0].jobs, &c->run[b].jobs);
+
+		for (uint32_t g = 0; g < c->parts.n; g++)
+			add_group_rows(c, b, &p, g);
+		free(p.a);
+		free(p.b);
+	}
+	return 0;
 }
 
 /* ---- labels and warnings */
@@ -307,6 +315,11 @@ static void add_warnings(struct ct_comparison *c)
 	for (size_t i = 0; i < c->n_runs; i++)
 		if (c->run[i].partial)
 			warn(c, formatted("'%s' was stopped before its end", c->label[i]));
+	for (size_t i = 0; i < c->n_rows; i++)
+		if (c->row[i].correlated)
+			warn(c, formatted("%s against '%s': neighbours are so much alike that the interval is too "
+					  "narrow; the run is too short, take more seeds",
+					  c->row[i].metric, c->label[c->row[i].b_run]));
 }
 
 /* ---- the whole */
@@ -382,181 +395,8 @@ void ct_compare_fini(struct ct_comparison *c)
 	free(c->label);
 	free(c->row);
 	free(c->warning);
+	free(c->group_row);
+	free(c->fairness);
+	ct_breakdown_fini(&c->parts);
 	memset(c, 0, sizeof *c);
-}
-
-/* ---- for people */
-
-static int is_main_metric(int m)
-{
-	static const enum ct_metric always[] = {
-		CT_METRIC_jobs_submitted, CT_METRIC_jobs_finished,  CT_METRIC_mean_jct_s,      CT_METRIC_median_jct_s,
-		CT_METRIC_p95_jct_s,      CT_METRIC_p99_jct_s,      CT_METRIC_mean_wait_s,     CT_METRIC_median_wait_s,
-		CT_METRIC_p95_wait_s,     CT_METRIC_p99_wait_s,     CT_METRIC_mean_slowdown,   CT_METRIC_makespan_s,
-		CT_METRIC_throughput,     CT_METRIC_gpu_alloc_frac, CT_METRIC_attainment_frac, CT_METRIC_offered_load,
-	};
-
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		if ((int)always[i] == m)
-			return 1;
-	return 0;
-}
-
-static int is_shown(int m, const struct ct_result *const *runs, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (runs[i]->summary[m] != 0.0 && !isnan(runs[i]->summary[m]))
-			return 1;
-	return is_main_metric(m);
-}
-
-void ct_summary_print(FILE *to, const struct ct_result *const *runs, const char *const *labels, size_t n)
-{
-	struct ct_table t;
-
-	ct_table_init(&t);
-	ct_table_column(&t, "metric", "", CT_LEFT);
-	ct_table_column(&t, "unit", "", CT_LEFT);
-	for (size_t i = 0; i < n; i++)
-		ct_table_column(&t, labels[i], "", CT_RIGHT);
-	if (n == 2) {
-		ct_table_column(&t, "difference", "", CT_RIGHT);
-		ct_table_column(&t, "ratio", "", CT_RIGHT);
-	}
-	for (int m = 0; m < CT_METRIC_COUNT; m++) {
-		const struct ct_metric_info *info = &ct_metric_info[m];
-
-		if (!is_shown(m, runs, n))
-			continue;
-		ct_table_text(&t, info->key);
-		ct_table_text(&t, info->unit);
-		for (size_t i = 0; i < n; i++)
-			ct_table_number(&t, runs[i]->summary[m], info->digits);
-		if (n == 2) {
-			ct_table_number(&t, runs[1]->summary[m] - runs[0]->summary[m], info->digits);
-			ct_table_number(&t, ratio_of(runs[1]->summary[m], runs[0]->summary[m]), 3);
-		}
-	}
-	ct_table_print(&t, to);
-	ct_table_fini(&t);
-}
-
-static void print_side_by_side(const struct ct_comparison *c, FILE *to)
-{
-	const struct ct_result **runs = ct_calloc(c->n_runs, sizeof *runs);
-
-	for (size_t i = 0; i < c->n_runs; i++)
-		runs[i] = &c->run[i];
-	ct_summary_print(to, runs, (const char *const *)c->label, c->n_runs);
-	free(runs);
-}
-
-static void print_paired(const struct ct_comparison *c, FILE *to)
-{
-	static const char *const title[] = {
-		"a", "b", "mean b - a", "95 % from", "to", "median b - a", "effect", "jobs"
-	};
-	struct ct_table t;
-
-	ct_table_init(&t);
-	ct_table_column(&t, "b", "", CT_LEFT);
-	ct_table_column(&t, "metric", "", CT_LEFT);
-	for (size_t i = 0; i < sizeof title / sizeof *title; i++)
-		ct_table_column(&t, title[i], "", CT_RIGHT);
-	ct_table_column(&t, "verdict", "", CT_LEFT);
-	for (size_t i = 0; i < c->n_rows; i++) {
-		const struct ct_compare_row *r = &c->row[i];
-
-		if (!r->paired)
-			continue;
-		ct_table_text(&t, c->label[r->b_run]);
-		ct_table_text(&t, r->metric);
-		ct_table_number(&t, r->a, r->digits);
-		ct_table_number(&t, r->b, r->digits);
-		ct_table_number(&t, r->diff, r->digits);
-		ct_table_number(&t, r->lo, r->digits);
-		ct_table_number(&t, r->hi, r->digits);
-		ct_table_number(&t, r->median_diff, r->digits);
-		ct_table_number(&t, r->effect, 3);
-		ct_table_number(&t, (double)r->n, 0);
-		ct_table_text(&t, r->verdict);
-	}
-	ct_table_print(&t, to);
-	ct_table_fini(&t);
-}
-
-static int check_stream(FILE *to, struct ct_err *err)
-{
-	errno = 0;
-	if (fflush(to) != 0 || ferror(to))
-		return ct_err_at(err, CT_EIO, NULL, "cannot write the table: %s", strerror(errno ? errno : EIO));
-	return 0;
-}
-
-int ct_compare_print(const struct ct_comparison *c, FILE *to, struct ct_err *err)
-{
-	print_side_by_side(c, to);
-	fprintf(to, "\nPer job, against a = %s\n", c->label[0]);
-	print_paired(c, to);
-	fprintf(to,
-		"\nPaired by job_id, over jobs measured and finished in both runs. The 95 %% interval of the mean\n"
-		"is by batch means: %d batches of contiguous jobs in order of submission, Student's t, because\n"
-		"neighbouring jobs are correlated. effect = mean / standard deviation of the differences.\n"
-		"All other metrics have one value a run, and so no interval.\n",
-		CT_COMPARE_BATCHES);
-	for (size_t i = 0; i < c->n_warnings; i++)
-		fprintf(to, "%sWarning: %s.\n", i ? "" : "\n", c->warning[i]);
-	return check_stream(to, err);
-}
-
-/* ---- for programs */
-
-static void json_row(struct ct_json *j, const struct ct_comparison *c, const struct ct_compare_row *r)
-{
-	ct_json_open(j, NULL, '{', 1);
-	ct_json_text(j, "metric", r->metric);
-	ct_json_text(j, "unit", r->unit);
-	ct_json_text(j, "a_run", c->label[r->a_run]);
-	ct_json_text(j, "b_run", c->label[r->b_run]);
-	ct_json_f64(j, "a", r->a);
-	ct_json_f64(j, "b", r->b);
-	ct_json_f64(j, "diff", r->diff);
-	ct_json_f64(j, "ratio", r->ratio);
-	ct_json_f64(j, "lo", r->lo);
-	ct_json_f64(j, "hi", r->hi);
-	ct_json_f64(j, "median_diff", r->median_diff);
-	ct_json_f64(j, "effect", r->effect);
-	if (r->paired)
-		ct_json_i64(j, "n", (int64_t)r->n);
-	else
-		ct_json_null(j, "n");
-	ct_json_text(j, "verdict", r->verdict);
-	ct_json_close(j);
-}
-
-int ct_compare_json(const struct ct_comparison *c, FILE *to, struct ct_err *err)
-{
-	struct ct_json j;
-
-	ct_json_begin(&j, to);
-	ct_json_open(&j, NULL, '{', 0);
-	ct_json_open(&j, "rows", '[', 0);
-	for (size_t i = 0; i < c->n_rows; i++)
-		json_row(&j, c, &c->row[i]);
-	ct_json_close(&j);
-	ct_json_open(&j, "runs", '[', 0);
-	for (size_t i = 0; i < c->n_runs; i++) {
-		ct_json_open(&j, NULL, '{', 1);
-		ct_json_text(&j, "run", c->label[i]);
-		ct_json_text(&j, "policy", manifest(&c->run[i], "policy"));
-		ct_json_text(&j, "digest", c->run[i].digest);
-		ct_json_close(&j);
-	}
-	ct_json_close(&j);
-	ct_json_open(&j, "warnings", '[', 0);
-	for (size_t i = 0; i < c->n_warnings; i++)
-		ct_json_text(&j, NULL, c->warning[i]);
-	ct_json_close(&j);
-	ct_json_close(&j);
-	return ct_json_end(&j, to == stdout ? "standard output" : "JSON output", err);
 }

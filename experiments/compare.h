@@ -26,10 +26,12 @@
  * difference is not.
  *
  * All other metrics have one value a run and therefore no interval: their verdict
- * is "one run each". More seeds or traces would be needed to say more. */
+ * is "one run each". More seeds or traces would be needed to say more: that is what
+ * experiments/compare_sets.h does. */
 #ifndef CT_EXPERIMENTS_COMPARE_H
 #define CT_EXPERIMENTS_COMPARE_H
 
+#include "experiments/breakdown.h"
 #include "sim/err.h"
 #include "sim/result.h"
 
@@ -40,6 +42,7 @@ enum { CT_COMPARE_BATCHES = 20, CT_COMPARE_RUNS = 60 };
 
 struct ct_compare_row {
 	const char *metric, *unit; /* key and unit of sim/metrics.h */
+	const char *group;         /* NULL: all jobs */
 	int digits;
 	int paired;                 /* per-job, with an interval */
 	size_t a_run, b_run;        /* index of the runs */
@@ -48,6 +51,7 @@ struct ct_compare_row {
 	double lo, hi;              /* 95 % interval of diff, NaN = none */
 	double median_diff, effect; /* NaN unless paired */
 	size_t n;                   /* jobs matched; 0 unless paired */
+	int correlated;             /* the interval is too narrow, see ct_batch_means(); a warning says so */
 	const char *verdict;        /* "a lower", "b lower", "no difference shown", "too few jobs", "one run each" */
 };
 
@@ -57,6 +61,11 @@ struct ct_comparison {
 	char **label; /* the policy; with the file's name where two would be equal */
 	struct ct_compare_row *row;
 	size_t n_rows;
+	enum ct_breakdown_by by;          /* NONE until ct_compare_break_down() */
+	struct ct_breakdown parts;        /* of the first run */
+	struct ct_compare_row *group_row; /* mean_jct_s and mean_wait_s of every group and other run */
+	size_t n_group_rows;
+	struct ct_user_fairness *fairness; /* per run, when by user */
 	char **warning; /* what makes the comparison doubtful: other traces, clusters, partial runs */
 	size_t n_warnings;
 };
@@ -68,6 +77,9 @@ int ct_compare_load(struct ct_comparison *c, const char *const *paths, size_t n,
  * `names` stand in for file names. */
 int ct_compare_results(struct ct_comparison *c, struct ct_result *results, const char *const *names, size_t n,
 		       struct ct_err *err);
+/* Adds rows for every user, partition, class or size of job, a job's group being the
+ * first run's; by user also the fairness of each run. Once. CT_EIO: a column is missing. */
+int ct_compare_break_down(struct ct_comparison *c, enum ct_breakdown_by by, struct ct_err *err);
 void ct_compare_fini(struct ct_comparison *c);
 
 /* Summaries side by side, paired differences, footnotes and warnings. CT_EIO. */
@@ -79,6 +91,9 @@ int ct_compare_json(const struct ct_comparison *c, FILE *to, struct ct_err *err)
  * Metrics that are zero or unknown in all runs are left out unless they are among
  * the main ones. Also what `run` prints, with n = 1. */
 void ct_summary_print(FILE *to, const struct ct_result *const *runs, const char *const *labels, size_t n);
+
+/* Is it shown even where it is 0 in all runs? */
+int ct_metric_is_main(enum ct_metric m);
 
 /* The interval by itself. */
 struct ct_interval {

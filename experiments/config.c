@@ -408,6 +408,15 @@ int ct_config_load(struct ct_config *c, const char *path, struct ct_err *err)
 	return since(err, before);
 }
 
+int ct_config_take(struct ct_config *c, const struct ct_yaml *root, const char *folder, struct ct_err *err)
+{
+	const struct source s = { c, folder, err };
+	unsigned before = err->count;
+
+	yaml_root(&s, root);
+	return since(err, before);
+}
+
 static void forget_cluster(struct ct_config *c)
 {
 	free(c->cluster.types);
@@ -474,11 +483,33 @@ static int include_cluster(struct ct_config *c, struct ct_err *err)
 
 /* ---- from the command line */
 
+/* `key` is cut at its dot. */
+static int set_key(struct ct_config *c, char *key, struct value *v, struct ct_err *err)
+{
+	char *dot = strchr(key, '.');
+	char shown[CT_SHOWN];
+
+	if (!strcmp(key, "calib")) { /* calib=FILE */
+		v->section = ct_config_section(key);
+		v->name = "file";
+		return set_value(c, v, err);
+	}
+	if (!dot || !dot[1])
+		return ct_err_add(err, CT_ECONFIG, &v->key_at, "unknown key '%s'%s", ct_shown(shown, key, strlen(key)),
+				  dot ? "" : hint(c, nearest_section(c, key)));
+	*dot = '\0';
+	v->section = ct_config_section(key);
+	v->name = dot + 1;
+	if (!v->section)
+		return unknown_section(c, key, &v->key_at, err);
+	return set_value(c, v, err);
+}
+
 int ct_config_assign(struct ct_config *c, const char *assignment, struct ct_err *err)
 {
 	const char *equals = strchr(assignment, '=');
 	struct value v = { .at.file = format(&c->arena, "--set %s", assignment) };
-	char *key = ct_arena_text(&c->arena, assignment, strlen(assignment)), *dot;
+	char *key = keep(c, assignment);
 	char shown[CT_SHOWN];
 
 	v.key_at = v.at;
@@ -487,21 +518,19 @@ int ct_config_assign(struct ct_config *c, const char *assignment, struct ct_err 
 				  ct_shown(shown, assignment, strlen(assignment)));
 	key[equals - assignment] = '\0';
 	v.text = equals + 1;
-	dot = strchr(key, '.');
-	if (!strcmp(key, "calib")) { /* calib=FILE */
-		v.section = ct_config_section(key);
-		v.name = "file";
-		return set_value(c, &v, err);
-	}
-	if (!dot || !dot[1])
-		return ct_err_add(err, CT_ECONFIG, &v.at, "unknown key '%s'%s", ct_shown(shown, key, strlen(key)),
-				  dot ? "" : hint(c, nearest_section(c, key)));
-	*dot = '\0';
-	v.section = ct_config_section(key);
-	v.name = dot + 1;
-	if (!v.section)
-		return unknown_section(c, key, &v.at, err);
-	return set_value(c, &v, err);
+	return set_key(c, key, &v, err);
+}
+
+int ct_config_set(struct ct_config *c, const char *key, const struct ct_yaml *y, const char *folder,
+		  struct ct_err *err)
+{
+	const struct source s = { c, folder, err };
+	struct value v = { .text = y->text, .folder = folder, .at = y->at, .key_at = y->at };
+
+	if (y->type != CT_YAML_SCALAR)
+		return wrong_type(&s, y, key, "one value");
+	CT_TRY(check_null(&s, y, key));
+	return set_key(c, keep(c, key), &v, err);
 }
 
 int ct_config_option(struct ct_config *c, const char *option, const char *key, const char *text, struct ct_err *err)

@@ -10,6 +10,7 @@
  *	calib:        dir file residual scaling gpu_span
  *	iac:          predictor file seed profile_error pairs
  *	transitions:  file start switch migrate resume
+ *	failures:     file mtbf shape repair gpu_mtbf ... checkpoint restart
  *	output:       file csv perf
  *
  * Each section is one table of options (experiments/option.h), from which come
@@ -53,10 +54,12 @@ struct ct_config_setting {
 	struct ct_loc at;
 };
 
+struct ct_yaml;
+
 struct ct_config {
 	struct ct_arena arena; /* owns all texts and lists below */
 	struct {
-		const char *file, *format, *assign;
+		const char *file, *format, *assign, *only;
 		int on_bad_row; /* enum ct_bad_row */
 		double load;    /* offered load to stretch submissions to; 0 = as they are */
 		int shift_to_zero;
@@ -120,6 +123,12 @@ struct ct_config {
 		ct_time cost[4]; /* enum ct_transition_kind, of any job */
 	} transitions;
 	struct {
+		const char *file;
+		ct_time mtbf, repair, gpu_mtbf, gpu_repair, checkpoint, restart;
+		double shape, gpu_shape, repair_sigma;
+		int repair_law; /* enum ct_repair_law */
+	} failures;
+	struct {
 		const char *file, *csv;
 		int perf;
 	} output;
@@ -143,6 +152,11 @@ int ct_config_parse(struct ct_config *c, const char *name, const void *bytes, si
 		    struct ct_err *err);
 /* "key=value" of --set. CT_EUSAGE without '=', CT_ECONFIG for key or value. */
 int ct_config_assign(struct ct_config *c, const char *assignment, struct ct_err *err);
+/* From a tree that was parsed already (experiments/yaml.h), and one dotted key with the
+ * value and the place of a scalar of such a tree. The tree outlives the configuration. */
+int ct_config_take(struct ct_config *c, const struct ct_yaml *root, const char *folder, struct ct_err *err);
+int ct_config_set(struct ct_config *c, const char *key, const struct ct_yaml *y, const char *folder,
+		  struct ct_err *err);
 /* One key on behalf of a command-line option, "--trace jobs.csv" in messages. */
 int ct_config_option(struct ct_config *c, const char *option, const char *key, const char *text, struct ct_err *err);
 /* --cluster "32x8": nodes and GPUs per node; drops a list of node types. CT_EUSAGE. */
@@ -151,6 +165,12 @@ int ct_config_cluster_option(struct ct_config *c, const char *text, struct ct_er
 /* Checks what depends on several keys, finds the policy and sets its options, and
  * makes the cluster's specification. `need`: sum of enum ct_config_need. */
 int ct_config_finish(struct ct_config *c, unsigned need, struct ct_err *err);
+
+/* Does anything fail in this run? */
+static inline int ct_config_fails(const struct ct_config *c)
+{
+	return c->failures.file || c->failures.mtbf > 0 || c->failures.gpu_mtbf > 0;
+}
 
 /* The effective configuration, after ct_config_finish(); into the arena.
  * YAML: every key but `cluster.file` (its content stands there instead) and the

@@ -227,6 +227,8 @@ static void digest_options(struct buffer *b, struct ct_arena *arena, const char 
 
 static void digest_section(struct buffer *b, struct ct_config *c, const struct ct_config_section *s)
 {
+	if (strcmp(s->name, "failures") == 0 && !ct_config_fails(c))
+		return; /* nothing in it bears on the result */
 	if (strcmp(s->name, "cluster") == 0 && c->cluster.n_types) {
 		for (size_t i = 0; i < c->cluster.n_types; i++)
 			digest_options(b, &c->arena, "cluster.node_types", ct_config_node_opts, &c->cluster.types[i]);

@@ -31,6 +31,8 @@ static const struct ct_opt trace_opts[] = {
 	  "a row that cannot be a job: refuse the file, or drop and count the row", WHERE },
 	{ "assign", CT_OPT_TEXT, AT(trace.assign), "", 0, 0, NULL, NULL,
 	  "weights of workload names for jobs that name none, e.g. data:traces/data/assign.csv; seed: sim.seed", PATH },
+	{ "only", CT_OPT_TEXT, AT(trace.only), "", 0, 0, NULL, NULL,
+	  "COLUMN=VALUE: only the jobs with that value in a column of the trace's own, such as kind=train", WHERE },
 	{ "load", CT_OPT_DOUBLE, AT(trace.load), "0", 0, 1000, NULL, NULL,
 	  "stretch submission times to this offered load, 0 = as they are", WHERE },
 	{ "shift_to_zero", CT_OPT_BOOL, AT(trace.shift_to_zero), "false", 0, 0, NULL, NULL,
@@ -190,6 +192,33 @@ static const struct ct_opt transitions_opts[] = {
 	  "start after a preemption", 0 },
 	{ 0 },
 };
+/* Exponential repairs need no further number, and availability does not depend on the
+ * law. For real machines see Schroeder and Gibson (DSN'06): times to failure Weibull of
+ * shape 0.7 to 0.8, repairs log-normal, mean 355 and median 54 minutes (sigma 1.94). */
+static const struct ct_opt failures_opts[] = {
+	{ "file", CT_OPT_TEXT, AT(failures.file), "", 0, 0, NULL, NULL,
+	  "CSV time,node,gpu,duration or event (down|up): outages, after the first submission", PATH },
+	{ "mtbf", CT_OPT_SECONDS, AT(failures.mtbf), "0", 0, MAX_SECONDS, NULL, "s",
+	  "mean time a node works between repair and failure, 0 = never fails", 0 },
+	{ "shape", CT_OPT_DOUBLE, AT(failures.shape), "1", 0.1, 100, NULL, NULL,
+	  "of its Weibull distribution, 1 = exponential", 0 },
+	{ "repair", CT_OPT_SECONDS, AT(failures.repair), "3600", 0, MAX_SECONDS, NULL, "s",
+	  "mean time until it is up again", 0 },
+	{ "gpu_mtbf", CT_OPT_SECONDS, AT(failures.gpu_mtbf), "0", 0, MAX_SECONDS, NULL, "s",
+	  "the same of a single GPU, its node and the others go on", 0 },
+	{ "gpu_shape", CT_OPT_DOUBLE, AT(failures.gpu_shape), "1", 0.1, 100, NULL, NULL, "of its distribution", 0 },
+	{ "gpu_repair", CT_OPT_SECONDS, AT(failures.gpu_repair), "3600", 0, MAX_SECONDS, NULL, "s",
+	  "mean time until it works again", 0 },
+	{ "repair_law", CT_OPT_ENUM, AT(failures.repair_law), "exponential", 0, 0, "exponential|fixed|lognormal", NULL,
+	  "distribution of both repair times", 0 },
+	{ "repair_sigma", CT_OPT_DOUBLE, AT(failures.repair_sigma), "1", 0, 10, NULL, NULL,
+	  "of the logarithm, with lognormal", 0 },
+	{ "checkpoint", CT_OPT_SECONDS, AT(failures.checkpoint), "0", 0, MAX_SECONDS, NULL, "s",
+	  "run time between a job's checkpoints, 0 = none: a failure takes all since its start", 0 },
+	{ "restart", CT_OPT_SECONDS, AT(failures.restart), "0", 0, MAX_SECONDS, NULL, "s",
+	  "what a start after a failure takes beside transitions.resume", 0 },
+	{ 0 },
+};
 static const struct ct_opt output_opts[] = {
 	{ "file", CT_OPT_TEXT, AT(output.file), "", 0, 0, NULL, NULL, "result file, HDF5; none = no file", PATH },
 	{ "csv", CT_OPT_TEXT, AT(output.csv), "", 0, 0, NULL, NULL, "folder for jobs.csv, summary.csv, series.csv",
@@ -209,6 +238,7 @@ const struct ct_config_section ct_config_sections[CT_CONFIG_SECTIONS] = {
 	{ "calib", calib_opts, "what is known of the jobs' models on this GPU" },
 	{ "iac", iac_opts, "what a scheduler believes of jobs that share a GPU" },
 	{ "transitions", transitions_opts, "what starting, switching, moving and resuming cost" },
+	{ "failures", failures_opts, "nodes and GPUs that fail; without file and mtbf none do" },
 	{ "output", output_opts, "what is written" },
 };
 

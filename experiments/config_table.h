@@ -12,7 +12,7 @@ struct ct_config_section {
 	const char *help;
 };
 
-enum { CT_CONFIG_SECTIONS = 10 };
+enum { CT_CONFIG_SECTIONS = 11 };
 extern const struct ct_config_section ct_config_sections[CT_CONFIG_SECTIONS];
 /* NULL: no such section. */
 const struct ct_config_section *ct_config_section(const char *name);

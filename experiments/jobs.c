@@ -111,11 +111,11 @@ static void number(struct text *t, const char *name, double v)
 	line(t, name, value);
 }
 
-/* load and assign come after reading. */
+/* load, assign and only come after reading. */
 static void file_key(struct text *t, struct ct_config *c)
 {
 	for (const struct ct_opt *o = ct_config_section("trace")->opts; o->name; o++)
-		if (strcmp(o->name, "load") != 0 && strcmp(o->name, "assign") != 0)
+		if (strcmp(o->name, "load") != 0 && strcmp(o->name, "assign") != 0 && strcmp(o->name, "only") != 0)
 			line(t, o->name, ct_opt_text(o, c, &c->arena));
 	for (size_t i = 0; i < c->trace.n_columns; i++) {
 		line(t, "column", c->trace.columns[i].canonical);

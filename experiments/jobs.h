@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jobs.h - the jobs that a configuration names, from a file or from a generator, as
- * they are before trace.assign and trace.load; and a pool that reads them once for
+ * they are before trace.assign, trace.only and trace.load; and a pool that reads them once for
  * many configurations.
  *
  * `trace.file` is read by traces/trace.h. `generate.kind` instead makes the jobs anew

@@ -57,7 +57,8 @@ static void print_usage(FILE *to)
 		fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->summary);
 	fputs("  help       help COMMAND, or help config: every key of a configuration\n"
 	      "options: --help, --version\n"
-	      "exit status: 0 done, 2 usage, 3 configuration, 4 trace, 5 reading or writing, 6 policy, 130 Ctrl-C\n"
+	      "exit status: 0 done, 1 some cells of a sweep failed, 2 usage, 3 configuration, 4 trace, 5 reading or "
+	      "writing, 6 policy, 130 Ctrl-C\n"
 	      "examples:\n"
 	      "  cotenant run data:experiments/demo/demo.yaml\n"
 	      "  cotenant run --trace jobs.csv --cluster 32x8 --policy easy --out easy.h5\n"

@@ -72,7 +72,8 @@ void ct_run_report(const struct ct_result *r, struct ct_config *c, const struct 
 		fputs("PARTIAL   stopped before its end: the figures cover what had happened until then\n", to);
 	fputc('\n', to);
 	for (int m = 0; m < CT_METRIC_COUNT; m++)
-		print_metric(&ct_metric_info[m], r->summary[m], to);
+		if (!ct_metric_is_optional(m) || !isnan(r->summary[m]))
+			print_metric(&ct_metric_info[m], r->summary[m], to);
 	fprintf(to, "\ndigest    %s\n", r->digest);
 	if (rate && cpu && rss)
 		fprintf(to,

@@ -4,9 +4,11 @@
 #include "calib/transitions.h"
 #include "experiments/command.h"
 #include "experiments/data_path.h"
+#include "experiments/outages.h"
 #include "experiments/version.h"
 #include "scheduler/control.h"
 #include "traces/assign.h"
+#include "traces/transform.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,6 +62,21 @@ static int assign(struct ct_setup *s, const struct ct_config *c, struct ct_err *
 	return 0;
 }
 
+static int select_jobs(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	const char *equals = c->trace.only ? strchr(c->trace.only, '=') : NULL;
+	struct ct_workload *selected;
+
+	if (!c->trace.only)
+		return 0;
+	if (!equals || equals == c->trace.only)
+		return ct_err_add(err, CT_ECONFIG, NULL, "'trace.only' wants COLUMN=VALUE, got '%.60s'", c->trace.only);
+	CT_TRY(ct_transform_only(s->work, ct_arena_text(&s->arena, c->trace.only, (size_t)(equals - c->trace.only)),
+				 equals + 1, &selected, err));
+	replace_jobs(s, selected);
+	return 0;
+}
+
 int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(void *ctx, uint64_t done, uint64_t total),
 		   void *ctx, struct ct_err *err)
 {
@@ -72,6 +89,7 @@ int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(voi
 	s->work_is_pooled = s->pool != NULL;
 	s->load_read = gpus > 0 ? ct_workload_offered_load(s->work, gpus) : (double)NAN;
 	CT_TRY(assign(s, c, err));
+	CT_TRY(select_jobs(s, c, err));
 	CT_TRY(stretch(s, c, err));
 	s->read_s = ct_wall_s() - start;
 	return 0;
@@ -164,8 +182,40 @@ static int widen(struct ct_setup *s, const struct ct_config *c, struct ct_err *e
 	free(fewest);
 	CT_TRY(rc);
 	ct_workload_count(elastic, "widened_gpus", "training job that may run on fewer GPUs, by calib.gpu_span", n, 0);
-	ct_workload_free(s->work);
-	s->work = elastic;
+	replace_jobs(s, elastic);
+	return 0;
+}
+
+/* DIR/iac.h5, there or not. */
+static int ready_predictor(struct ct_setup *s, const struct ct_config *c, const char **out, struct ct_err *err)
+{
+	static const char name[] = "/iac.h5";
+	const char *dir;
+	char *path;
+	size_t n;
+
+	CT_TRY(ct_data_path(c->calib.dir, &s->arena, &dir, err));
+	n = strlen(dir);
+	path = CT_NEW(&s->arena, char, n + sizeof name);
+	memcpy(path, dir, n);
+	memcpy(path + n, name, sizeof name);
+	*out = path;
+	return 0;
+}
+
+/* Without a predictor there is no belief: an error for a policy that makes use of it, a
+ * warning in the result of others, where only the accounts of predictions miss it. */
+static int take_belief(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	struct ct_err why = { 0 };
+
+	if (ct_believer_check(s->believer, &why) == 0) {
+		s->belief = ct_believer_belief(s->believer);
+		return 0;
+	}
+	if (c->policy.policy && c->policy.policy->flags & CT_POLICY_ELASTIC)
+		return ct_believer_check(s->believer, err);
+	s->no_belief = ct_arena_text(&s->arena, why.text, strcspn(why.text, "\n"));
 	return 0;
 }
 
@@ -185,9 +235,10 @@ static int load_belief(struct ct_setup *s, const struct ct_config *c, struct ct_
 		return 0;
 	if (c->iac.file)
 		CT_TRY(ct_data_path(c->iac.file, &s->arena, &o.file, err));
+	if (c->calib.dir)
+		CT_TRY(ready_predictor(s, c, &o.ready, err));
 	CT_TRY(ct_believer_new(&o, s->truth, &s->believer, err));
-	s->belief = ct_believer_belief(s->believer);
-	return 0;
+	return take_belief(s, c, err);
 }
 
 /* The rows of the file, then one row "any model" for each cost of the configuration:
@@ -237,13 +288,57 @@ static void digest_transitions(struct ct_setup *s)
 	ct_digest_final(&d, s->transitions_digest);
 }
 
+static void digest_outages(struct ct_setup *s, const struct ct_failure_spec *f)
+{
+	struct ct_digest d;
+
+	ct_digest_init(&d);
+	for (size_t i = 0; i < f->n_outages; i++) {
+		const int64_t number[] = { f->outage[i].node, f->outage[i].gpu, f->outage[i].down_us,
+					   f->outage[i].up_us };
+
+		ct_digest_i64_array(&d, number, sizeof number / sizeof *number);
+	}
+	ct_digest_final(&d, s->outages_digest);
+}
+
+/* Nothing where nothing fails: neither checkpoints nor restarts. */
+static int load_failures(struct ct_setup *s, const struct ct_config *c, struct ct_failure_spec *f, struct ct_err *err)
+{
+	const char *path;
+
+	*f = (struct ct_failure_spec){ 0 };
+	if (!ct_config_fails(c))
+		return 0;
+	*f = (struct ct_failure_spec){
+		.node = { ct_seconds(c->failures.mtbf), c->failures.shape, ct_seconds(c->failures.repair) },
+		.gpu = { ct_seconds(c->failures.gpu_mtbf), c->failures.gpu_shape, ct_seconds(c->failures.gpu_repair) },
+		.repair_law = (enum ct_repair_law)c->failures.repair_law,
+		.repair_sigma = c->failures.repair_sigma,
+		.checkpoint_us = c->failures.checkpoint,
+		.restart_us = c->failures.restart,
+	};
+	if (!c->failures.file)
+		return 0;
+	if (ct_failures_on(f))
+		return ct_err_add(err, CT_ECONFIG, NULL,
+				  "'failures.file' excludes 'failures.mtbf' and 'failures.gpu_mtbf'");
+	CT_TRY(ct_data_path(c->failures.file, &s->arena, &path, err));
+	CT_TRY(ct_outages_load(path, &c->cluster.spec, &s->arena, f, err));
+	digest_outages(s, f);
+	return 0;
+}
+
 int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 {
+	struct ct_failure_spec failures;
+
 	CT_TRY(load_pairs(s, c, err));
 	CT_TRY(load_calibration(s, c, err));
 	CT_TRY(widen(s, c, err));
 	CT_TRY(load_belief(s, c, err));
 	CT_TRY(load_transitions(s, c, err));
+	CT_TRY(load_failures(s, c, &failures, err));
 	digest_transitions(s);
 	s->spec = (struct ct_world_spec){
 		.work = s->work,
@@ -263,6 +358,7 @@ int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err)
 		.record_decisions = c->sim.decisions && c->output.file, /* nothing else keeps them */
 		.step = { .step_us = c->sim.step, .later_keeps_rate = c->sim.later_keeps_rate != 0 },
 		.preempt_loss_us = { c->sim.preempt_loss, c->sim.preempt_loss_multi },
+		.failures = failures,
 	};
 	if (s->truth && ct_truth_info(s->truth).reserve_mib > s->spec.gpu_reserve_mib)
 		s->spec.gpu_reserve_mib = ct_truth_info(s->truth).reserve_mib;
@@ -401,6 +497,8 @@ static void describe_belief(const struct ct_setup *s, struct ct_result *r)
 	if (!s->believer)
 		return;
 	i = ct_believer_info(s->believer);
+	if (s->no_belief)
+		ct_result_warn(r, ct_result_text(r, "nothing is predicted: %s", s->no_belief));
 	ct_result_add(r, CT_RESULT_MANIFEST, "predictor", ct_result_text(r, "%s", i.predictor), 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "belief_digest", ct_result_text(r, "%s", i.digest), 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "predictions_asked", ct_result_text(r, "%" PRIu64, i.asked), 1);
@@ -438,8 +536,9 @@ void ct_setup_describe(const struct ct_setup *s, struct ct_config *c, struct ct_
 	const char *calib = s->truth ? ct_result_text(r, "calibration %s\nbelief %s\n", ct_truth_info(s->truth).digest,
 						      ct_believer_info(s->believer).digest)
 				     : "";
-	const char *digests = ct_result_text(r, "trace %s\npairs %s\ntransitions %s\n%s", s->work->digest, pairs,
-					     s->transitions_digest, calib);
+	const char *outages = *s->outages_digest ? ct_result_text(r, "outages %s\n", s->outages_digest) : "";
+	const char *digests = ct_result_text(r, "trace %s\npairs %s\ntransitions %s\n%s%s", s->work->digest, pairs,
+					     s->transitions_digest, calib, outages);
 
 	describe_build(r);
 	describe_reasons(c->policy.policy, r);
@@ -522,6 +621,7 @@ int ct_setup_count_rejected(const struct ct_setup *s, uint64_t *n, FILE *to, str
 	spec.until_us = CT_NEVER;
 	spec.censor = false;
 	spec.record_events = false;
+	spec.failures = (struct ct_failure_spec){ 0 }; /* they would go on for ever */
 	w = ct_world_new(&spec, err);
 	if (!w)
 		return (int)err->code;

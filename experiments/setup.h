@@ -28,10 +28,12 @@ struct ct_setup {
 	struct ct_pair_table *pairs; /* NULL: sharing costs nothing */
 	struct ct_truth *truth;      /* NULL: no calibration */
 	struct ct_believer *believer;
-	const struct ct_belief *belief; /* what a policy may think, for ct_control_spec; NULL: no calibration */
+	const struct ct_belief *belief; /* what a policy may think, for ct_control_spec; may be NULL */
+	const char *no_belief;          /* why there is none in spite of a calibration */
 	struct ct_contention contention;
 	struct ct_transition_table transitions;
 	char transitions_digest[CT_DIGEST_TEXT];
+	char outages_digest[CT_DIGEST_TEXT]; /* of failures.file; empty without it */
 	struct ct_world_spec spec; /* but observer */
 	int want_figures;          /* set it before reading: fill `figures` (traces/figures.h) */
 	struct ct_figures figures;

@@ -20,6 +20,7 @@ static const struct ct_policy *const builtin[] = {
 	&ct_policy_volcano_gpubinpack,
 	&ct_policy_volcano_nogate,
 	&ct_policy_lucid,
+	&ct_policy_elastico,
 };
 enum { N_BUILTIN = sizeof builtin / sizeof *builtin };
 

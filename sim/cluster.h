@@ -48,7 +48,7 @@ struct ct_cluster_spec {
 
 struct ct_gpu {
 	uint32_t node;
-	uint32_t first_slot; /* residents, linked by ct_slot.next; CT_NONE = idle */
+	uint32_t first_slot;  /* residents, linked by ct_slot.next; CT_NONE = idle */
 	uint16_t n_residents; /* CT_GPU_DOWN: it has failed */
 	uint32_t used_milli;  /* sum of the residents' shares; over 1000 only when co-located */
 	uint32_t used_mem_mib;
@@ -61,8 +61,8 @@ struct ct_node {
 	uint32_t up;                              /* 0 while the node is down */
 	uint32_t down_gpus;                       /* of its GPUs that have failed, whether it is up or not */
 	uint32_t reserved;                        /* enum ct_reserve; not NOT: in no set or count of its class */
-	uint32_t idle_gpus;                       /* GPUs that work, without any resident; 0 while a pool share is held */
-	uint64_t free_milli;                      /* of all its GPUs that work, pool shares and slots taken off; floor 0 */
+	uint32_t idle_gpus;  /* GPUs that work, without any resident; 0 while a pool share is held */
+	uint64_t free_milli; /* of all its GPUs that work, pool shares and slots taken off; floor 0 */
 	uint32_t used_cpu_milli, used_mem_mib;
 	uint64_t pool_milli; /* held as pool shares */
 };
@@ -74,8 +74,8 @@ struct ct_gpu_type {
 
 /* The nodes of one partition with one GPU type. Sets hold positions within the
  * class: GPUs in node order, nodes in ascending order. Only nodes that are up and not
- * reserved are in any set or count, and of them only GPUs that work. A node that holds a pool share counts as having no idle
- * GPU; its GPUs stay in `idle`, so whoever reads that set looks at pool_milli. */
+ * reserved are in any set or count, and of them only GPUs that work. A node that holds a pool share counts as having no
+ * idle GPU; its GPUs stay in `idle`, so whoever reads that set looks at pool_milli. */
 struct ct_class {
 	uint32_t partition, type;
 	uint32_t *node, n_nodes;     /* position -> node */

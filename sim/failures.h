@@ -38,7 +38,7 @@ enum ct_repair_law { CT_REPAIR_EXPONENTIAL, CT_REPAIR_FIXED, CT_REPAIR_LOGNORMAL
 
 /* [down, up) after the first submission; of one node or GPU they do not overlap. */
 struct ct_outage {
-	uint32_t node, gpu;      /* gpu: cluster-wide number, or CT_NONE = the whole node */
+	uint32_t node, gpu;     /* gpu: cluster-wide number, or CT_NONE = the whole node */
 	ct_time down_us, up_us; /* up_us CT_NEVER: for good */
 };
 

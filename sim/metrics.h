@@ -62,12 +62,18 @@
 	X(mean_queue_length, "jobs", 3, "time average of queued jobs")                                                 \
 	X(blocked_idle_frac, "frac", 4,                                                                                \
 	  "GPU time idle while at least one job waited / GPU time of the cluster: fragmentation and blocking")         \
-	X(lost_work_gpu_s, "GPU s", 1, "work done and lost to failures")                                               \
+	X(lost_work_gpu_s, "GPU s", 1, "work done and lost to failures and preemptions")                               \
 	X(starts, "", 0, "cold starts")                                                                                \
 	X(resumes, "", 0, "starts after a preemption")                                                                 \
 	X(switches, "", 0, "configuration switches")                                                                   \
 	X(migrations, "", 0, "migrations")                                                                             \
-	X(transition_s, "s", 1, "job time spent in all of these")
+	X(transition_s, "s", 1, "job time spent in all of these")                                                      \
+	/* These five are known where failures are simulated (failures.h). */                                          \
+	X(availability_frac, "frac", 4, "GPU time that was up / GPU time of the cluster")                              \
+	X(node_failures, "", 0, "failures of whole nodes")                                                             \
+	X(gpu_failures, "", 0, "failures of single GPUs")                                                              \
+	X(failure_stops, "", 0, "times a job was stopped by a failure")                                                \
+	X(failure_lost_gpu_s, "GPU s", 1, "work done and lost to failures alone")
 
 enum ct_metric {
 #define CT_METRIC_ID(key, unit, digits, text) CT_METRIC_##key,
@@ -81,6 +87,13 @@ struct ct_metric_info {
 	int digits;
 };
 extern const struct ct_metric_info ct_metric_info[CT_METRIC_COUNT];
+
+/* Of those that only some runs have, where NaN stands for "no such thing here": left
+ * out of tables and digests then, and out of files that are older than they. */
+static inline int ct_metric_is_optional(int m)
+{
+	return m >= CT_METRIC_availability_frac && m <= CT_METRIC_failure_lost_gpu_s;
+}
 
 /* The metric of that key, or -1. */
 int ct_metric_find(const char *key);

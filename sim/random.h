@@ -30,6 +30,7 @@ enum ct_random_purpose {
 	CT_RANDOM_ASSIGN = 19,   /* the workload of a job that names none */
 	CT_RANDOM_FAILURE = 20,  /* one outage of a node or GPU */
 	CT_RANDOM_BELIEF = 21,   /* errors of the profiles a scheduler sees; which measured pairs it learns from */
+	CT_RANDOM_CURVE = 22,    /* which measured pairs are kept apart */
 };
 
 struct ct_philox {

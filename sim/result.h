@@ -196,6 +196,11 @@ int ct_result_write_json(const struct ct_result *r, FILE *to, struct ct_err *err
  * written. *r is zeroed first and empty after an error. */
 int ct_result_read_h5(const char *path, struct ct_result *r, struct ct_err *err);
 
+/* A frame by itself, as group `name` of a file that says format = `format` and
+ * complete = 1, column by column as in a result file. CT_EIO. */
+int ct_frame_write_h5(const struct ct_frame *f, const char *format, const char *name, const char *path,
+		      struct ct_err *err);
+
 /* ---- frames, column by column. All values are copied into the arena; `n_rows` is
  * set before the first column. The column returned is valid until the next one. */
 struct ct_column *ct_frame_add_f64(struct ct_frame *f, struct ct_arena *a, const char *name, const char *unit,

@@ -162,6 +162,8 @@ void ct_result_digest(const struct ct_result *r, char out[CT_DIGEST_TEXT])
 	ct_digest_text(&d, r->input_digest);
 	ct_digest_i64(&d, r->partial != 0);
 	for (int i = 0; i < CT_METRIC_COUNT; i++) {
+		if (ct_metric_is_optional(i) && isnan(r->summary[i]))
+			continue;
 		ct_digest_text(&d, ct_metric_info[i].key);
 		ct_digest_f64(&d, r->summary[i]);
 	}

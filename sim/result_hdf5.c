@@ -471,6 +471,8 @@ static void put_summary(struct writer *w, const struct ct_result *r)
 	hid_t g = make_group(w, w->file, "summary");
 
 	for (int i = 0; i < CT_METRIC_COUNT; i++) {
+		if (ct_metric_is_optional(i) && isnan(r->summary[i]))
+			continue;
 		hid_t set = put_scalar(w, g, ct_metric_info[i].key, H5T_NATIVE_DOUBLE, &r->summary[i]);
 
 		put_text_attribute(w, set, "unit", ct_metric_info[i].unit);
@@ -599,23 +601,16 @@ static void put_block(char *image, size_t n)
 	ct_result_block(image, n - CT_RESULT_BLOCK, digest);
 }
 
-int ct_result_write_h5(const struct ct_result *r, const char *path, struct ct_err *err)
+/* What was put together, into the file; ends the writer. */
+static int write_file(struct writer *w, const char *path, struct ct_err *err)
 {
-	struct ct_hdf5_quiet quiet;
-	struct writer w = { 0 };
 	struct ct_output o;
-	char *image;
 	size_t n;
+	char *image = writer_image(w, &n);
 
-	CT_CHECK(NULL, r->jobs.n_columns || !r->jobs.n_rows, "a summarised result has no columns to write");
-	ct_hdf5_quiet_begin(&quiet);
-	writer_begin(&w);
-	put_all(&w, r);
-	image = writer_image(&w, &n);
-	ct_hdf5_quiet_end(&quiet);
-	if (w.failed) {
+	if (w->failed) {
 		free(image);
-		return ct_err_at(err, CT_EIO, NULL, "cannot write '%s': HDF5 failed: %s", path, w.reason);
+		return ct_err_at(err, CT_EIO, NULL, "cannot write '%s': HDF5 failed: %s", path, w->reason);
 	}
 	put_block(image, n);
 	if (ct_output_open(&o, path, err) == 0) {
@@ -624,4 +619,37 @@ int ct_result_write_h5(const struct ct_result *r, const char *path, struct ct_er
 	}
 	free(image);
 	return (int)err->code;
+}
+
+int ct_result_write_h5(const struct ct_result *r, const char *path, struct ct_err *err)
+{
+	struct ct_hdf5_quiet quiet;
+	struct writer w = { 0 };
+	int rc;
+
+	CT_CHECK(NULL, r->jobs.n_columns || !r->jobs.n_rows, "a summarised result has no columns to write");
+	ct_hdf5_quiet_begin(&quiet);
+	writer_begin(&w);
+	put_all(&w, r);
+	rc = write_file(&w, path, err);
+	ct_hdf5_quiet_end(&quiet);
+	return rc;
+}
+
+int ct_frame_write_h5(const struct ct_frame *f, const char *format, const char *name, const char *path,
+		      struct ct_err *err)
+{
+	struct ct_hdf5_quiet quiet;
+	struct writer w = { 0 };
+	int rc;
+
+	ct_hdf5_quiet_begin(&quiet);
+	writer_begin(&w);
+	put_text_attribute(&w, w.file, "format", format);
+	put_int_attribute(&w, w.file, "version", CT_RESULT_VERSION);
+	put_frame(&w, name, f);
+	put_int_attribute(&w, w.file, "complete", 1);
+	rc = write_file(&w, path, err);
+	ct_hdf5_quiet_end(&quiet);
+	return rc;
 }

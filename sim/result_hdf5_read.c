@@ -413,6 +413,11 @@ static int read_frame(struct reader *d, const char *name, struct ct_frame *f, co
 static int read_metric(struct reader *d, hid_t group, int i)
 {
 	const char *key = ct_metric_info[i].key;
+
+	if (ct_metric_is_optional(i) && H5Lexists(group, key, H5P_DEFAULT) == 0) {
+		d->r->summary[i] = NAN;
+		return 0;
+	}
 	hid_t set = H5Lexists(group, key, H5P_DEFAULT) > 0 ? H5Dopen2(group, key, H5P_DEFAULT) : H5I_INVALID_HID;
 	hid_t space = set < 0 ? H5I_INVALID_HID : H5Dget_space(set);
 	int ok = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&

@@ -63,6 +63,8 @@ static void csv_summary(struct ct_output *o, const struct ct_result *r)
 {
 	ct_output_text(o, "metric,value,unit,definition\n");
 	for (int i = 0; i < CT_METRIC_COUNT; i++) {
+		if (ct_metric_is_optional(i) && isnan(r->summary[i]))
+			continue;
 		ct_output_field(o, ct_metric_info[i].key);
 		ct_output_write(o, ",", 1);
 		csv_f64(o, r->summary[i]);
@@ -238,7 +240,8 @@ static void json_summary(struct ct_json *j, const struct ct_result *r)
 	qsort(order, CT_METRIC_COUNT, sizeof *order, by_metric_key);
 	ct_json_open(j, "summary", '{', 0);
 	for (int i = 0; i < CT_METRIC_COUNT; i++)
-		ct_json_f64(j, ct_metric_info[order[i]].key, r->summary[order[i]]);
+		if (!ct_metric_is_optional(order[i]) || !isnan(r->summary[order[i]]))
+			ct_json_f64(j, ct_metric_info[order[i]].key, r->summary[order[i]]);
 	ct_json_close(j);
 }
 

@@ -622,8 +622,17 @@ static void sum_shortfall(double *s, const struct shortfall *f, int believed)
 	s[CT_METRIC_short_other_gpu_s] = f->all - f->transition - f->slowdown - f->config - f->fewer;
 }
 
+static void sum_failures(double *s, const struct ct_account *a, bool simulated)
+{
+	s[CT_METRIC_availability_frac] = simulated ? 1 - ratio(a->down_gpu_s, a->capacity_gpu_s) : NAN;
+	s[CT_METRIC_node_failures] = simulated ? (double)a->node_failures : NAN;
+	s[CT_METRIC_gpu_failures] = simulated ? (double)a->gpu_failures : NAN;
+	s[CT_METRIC_failure_stops] = simulated ? (double)a->n_hits : NAN;
+	s[CT_METRIC_failure_lost_gpu_s] = simulated ? a->failure_lost_gpu_s : NAN;
+}
+
 static void sum_account(double *s, const struct ct_account *a, const struct ct_cluster *c,
-			const struct ct_workload *work)
+			const struct ct_workload *work, bool failures)
 {
 	double window = ct_seconds(a->window_end - a->window_start), transitions = 0.0;
 
@@ -649,6 +658,7 @@ static void sum_account(double *s, const struct ct_account *a, const struct ct_c
 	for (int k = 0; k < CT_TRANSITION_KINDS; k++)
 		transitions += a->transition_s[k];
 	s[CT_METRIC_transition_s] = transitions;
+	sum_failures(s, a, failures);
 }
 
 /* ---- series and events */
@@ -686,12 +696,18 @@ static int is_node_event(unsigned kind)
 	return kind == CT_DID_NODE_DOWN || kind == CT_DID_NODE_UP;
 }
 
-static int is_job_event(unsigned kind)
+static int is_gpu_event(unsigned kind)
 {
-	return !is_node_event(kind) && kind != CT_DID_WAKE;
+	return kind == CT_DID_GPU_DOWN || kind == CT_DID_GPU_UP;
 }
 
-/* time, kind, job_id ("" for a node's), node (-1 for a job's), configuration. */
+static int is_job_event(unsigned kind)
+{
+	return !is_node_event(kind) && !is_gpu_event(kind) && kind != CT_DID_WAKE;
+}
+
+/* time, kind, job_id ("" for a node's), node (-1 for a job's), configuration; where GPUs
+ * failed also gpu, cluster-wide (-1 for all others'). */
 static void make_events(struct ct_result *r, const struct ct_world *w)
 {
 	const struct ct_job *jobs = ct_world_spec_of(w)->work->jobs;
@@ -701,7 +717,8 @@ static void make_events(struct ct_result *r, const struct ct_world *w)
 	size_t n;
 	const struct ct_happening *h = ct_world_happenings(w, &n);
 	int64_t *time = ct_calloc(n, sizeof *time), *node = ct_calloc(n, sizeof *node),
-		*config = ct_calloc(n, sizeof *config);
+		*config = ct_calloc(n, sizeof *config), *gpu = ct_calloc(n, sizeof *gpu);
+	bool gpus_failed = false;
 
 	f->n_rows = n;
 	ct_coder_init(&kind, CT_EVENT_KINDS, n);
@@ -712,6 +729,10 @@ static void make_events(struct ct_result *r, const struct ct_world *w)
 		time[i] = h[i].time;
 		node[i] = is_node_event(h[i].kind) ? (int64_t)h[i].subject : -1;
 		config[i] = of_job ? h[i].config : -1;
+		gpu[i] = is_gpu_event(h[i].kind) ? (int64_t)h[i].subject : -1;
+		gpus_failed |= gpu[i] >= 0;
+		if (gpu[i] >= 0)
+			node[i] = ct_world_cluster(w)->gpus[gpu[i]].node;
 		ct_coder_put(&kind, a, h[i].kind, ct_event_kind_name(h[i].kind), 1);
 		ct_coder_put(&job, a, of_job ? h[i].subject + 1 : 0, of_job ? jobs[h[i].subject].id : "", 1);
 	}
@@ -720,6 +741,9 @@ static void make_events(struct ct_result *r, const struct ct_world *w)
 	ct_coder_end(&job, a, ct_frame_new(f, a, "job_id", "", CT_COLUMN_CODE));
 	ct_frame_add_i64(f, a, "node", "", CT_COLUMN_I64, node);
 	ct_frame_add_i64(f, a, "config", "", CT_COLUMN_I64, config);
+	if (gpus_failed)
+		ct_frame_add_i64(f, a, "gpu", "", CT_COLUMN_I64, gpu);
+	free(gpu);
 	free(time);
 	free(node);
 	free(config);
@@ -769,7 +793,7 @@ static void make_result(struct ct_result *r, const struct ct_world *w, int keep)
 	make_jobs(r, &m);
 	sum_jobs(r->summary, &m);
 	sum_shortfall(r->summary, &m.t.s, m.believed);
-	sum_account(r->summary, &a, ct_world_cluster(w), m.work);
+	sum_account(r->summary, &a, ct_world_cluster(w), m.work, ct_failures_on(&ct_world_spec_of(w)->failures));
 	make_series(r, w);
 	if (ct_world_spec_of(w)->record_events)
 		make_events(r, w);

@@ -53,8 +53,8 @@ const char *ct_reason_text(enum ct_reason r)
 
 const char *ct_event_kind_name(enum ct_event_kind k)
 {
-	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",  "start",  "run",     "finish",
-							  "fail",    "preempt", "switch", "migrate", "node_down",
+	static const char *const name[CT_EVENT_KINDS] = { "submit",  "reject",  "start",   "run",      "finish",
+							  "fail",    "preempt", "switch",  "migrate",  "node_down",
 							  "node_up", "wake",    "reserve", "gpu_down", "gpu_up" };
 
 	return name[k];
@@ -512,10 +512,11 @@ static void handle_until(struct ct_world *w, enum ct_event_class class)
 	}
 }
 
-/* Failures go on after the last job; nothing else does. */
-static bool only_failures_left(const struct ct_world *w)
+/* Failures and a policy's wake-ups go on after the last job; nobody is there to see them,
+ * and they are no part of what is measured. */
+static bool only_echoes_left(const struct ct_world *w)
 {
-	return w->n_finished + w->n_failed + w->n_rejected == w->n_jobs && ct_failures_on(&w->spec.failures);
+	return w->n_finished + w->n_failed + w->n_rejected == w->n_jobs && w->window_open;
 }
 
 bool ct_world_advance(struct ct_world *w)
@@ -534,7 +535,7 @@ bool ct_world_advance(struct ct_world *w)
 	w->in_batch = false;
 	if (!w->spec.censor && t >= w->window_end && !w->window_pending)
 		w->over = true;
-	if (w->window_end == CT_NEVER && only_failures_left(w))
+	if (w->window_end == CT_NEVER && only_echoes_left(w))
 		w->over = true;
 	return true;
 }

@@ -227,7 +227,7 @@ struct ct_world_spec {
 	 * done since the job last started: of a job on one node, on several. */
 	ct_time preempt_loss_us[2];
 	struct ct_failure_spec failures; /* its list of outages outlives the world */
-	ct_observer *observer; /* may be NULL */
+	ct_observer *observer;           /* may be NULL */
 	void *observer_ctx;
 };
 
@@ -330,10 +330,10 @@ struct ct_account {
 	double mem_mib_s, capacity_mem_mib_s; /* GPU memory; capacity 0 = unknown */
 	double work_gpu_s;                    /* useful work: solo seconds x GPUs done in the window */
 	double lost_gpu_s;
-	double failure_lost_gpu_s;                     /* of lost_gpu_s, to failures */
-	double down_gpu_s;                             /* GPU time that was down */
+	double failure_lost_gpu_s;                    /* of lost_gpu_s, to failures */
+	double down_gpu_s;                            /* GPU time that was down */
 	uint64_t node_failures, gpu_failures, n_hits; /* whole run; n_hits: jobs stopped by one */
-	double queue_s;                 /* integral of the queue's length */
+	double queue_s;                               /* integral of the queue's length */
 	double idle_while_queued_gpu_s; /* idle GPU time while at least one job waited: fragmentation and blocking */
 	uint64_t n_transitions[CT_TRANSITION_KINDS];
 	double transition_s[CT_TRANSITION_KINDS];

@@ -80,7 +80,7 @@ struct ct_node_plan {
 	bool gpu, up;
 };
 
-struct ct_law_state { /* of a node or GPU that fails by law */
+struct ct_law_state {       /* of a node or GPU that fails by law */
 	uint32_t n_outages; /* that are over */
 	bool down;
 };

@@ -250,6 +250,8 @@ static int make_once(const struct mixer *m, int inference, uint64_t jobs, size_t
 
 	o.jobs = jobs;
 	o.assign = NULL;
+	o.load = o.share = 0; /* of the mix alone */
+	o.node_gpus = 0;
 	if (inference) {
 		o.constants = m->o->other;
 		o.seed ^= OTHER_SEED;

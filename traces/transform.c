@@ -128,6 +128,27 @@ int ct_transform_sample(const struct ct_workload *w, double share, enum ct_sampl
 	return seal(copy, out, err);
 }
 
+/* ---- only */
+
+int ct_transform_only(const struct ct_workload *w, const char *column, const char *value, struct ct_workload **out,
+		      struct ct_err *err)
+{
+	struct ct_workload *copy;
+	size_t c = 0;
+
+	while (c < w->n_columns && strcmp(w->columns[c].name, column) != 0)
+		c++;
+	if (c == w->n_columns)
+		return ct_err_at(err, CT_ECONFIG, NULL, "the trace has no own column '%.60s'", column);
+	copy = ct_workload_like(w);
+	for (size_t i = 0; i < w->n; i++)
+		if (strcmp(ct_strings_text(&w->strings, w->columns[c].value[i]), value) == 0)
+			copy_job(copy, w, i, 0);
+	describe_input(copy, w);
+	ct_workload_history(copy, "only %.60s=%.60s: %zu of %zu jobs", column, value, copy->n, w->n);
+	return seal(copy, out, err);
+}
+
 /* ---- scale */
 
 int ct_transform_rate(const struct ct_workload *w, double rate, struct ct_workload **out, struct ct_err *err)

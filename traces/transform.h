@@ -22,6 +22,10 @@ enum ct_sample_by { CT_SAMPLE_JOB, CT_SAMPLE_USER };
 int ct_transform_sample(const struct ct_workload *w, double share, enum ct_sample_by by, uint64_t seed,
 			struct ct_workload **out, struct ct_err *err);
 
+/* The jobs whose own column of that name holds `value`. CT_ECONFIG: no such column. */
+int ct_transform_only(const struct ct_workload *w, const char *column, const char *value, struct ct_workload **out,
+		      struct ct_err *err);
+
 /* Submissions `rate` times as dense: times divided by it, run times as they are. */
 int ct_transform_rate(const struct ct_workload *w, double rate, struct ct_workload **out, struct ct_err *err);
 /* The rate that makes the offered load of so many GPUs (sim/workload.h) `load`. */

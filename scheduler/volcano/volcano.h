@@ -126,9 +126,9 @@ struct ct_vol_queue {       /* of a cell */
 /* ---- nodes */
 
 struct ct_vol_node {
-	uint32_t cell, shape, at; /* at: position in its shape */
-	uint32_t up, working; /* working: its GPUs that have not failed, 0 while it is down */
-	uint32_t gpus, cpu_milli, mem_mib;                         /* free; UINT32_MAX: unlimited */
+	uint32_t cell, shape, at;          /* at: position in its shape */
+	uint32_t up, working;              /* working: its GPUs that have not failed, 0 while it is down */
+	uint32_t gpus, cpu_milli, mem_mib; /* free; UINT32_MAX: unlimited */
 	uint32_t claimed_gpus, claimed_cpu_milli, claimed_mem_mib; /* promised to preemptors */
 };
 

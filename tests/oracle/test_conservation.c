@@ -7,7 +7,11 @@
  * built-in policy and placement. ct_control_run() ends with ct_world_finish(), the
  * engine's own books; here they are kept a second time from the outcomes alone:
  * states add up, phases add up, work equals the trace's, and at no instant does a
- * GPU hold more than it may, or a job it may not. */
+ * GPU hold more than it may, or a job it may not.
+ *
+ * Once more with nodes and GPUs that fail: after each call of the policy nobody is on a
+ * GPU that is down, by outages that are known here without the engine's help; the jobs
+ * that can never run are those of the run without failures; all others finish. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +27,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUNDS = 400, MAX_NODES = 4 };
+enum { ROUNDS = 400, FAILING_ROUNDS = 500, MAX_NODES = 4, MAX_OUTAGES = 16, MAX_THINGS = 12 + 96 };
+
+/* Of the run without failures. A profile run that nothing cuts short may be the only
+ * run that a job can have: it fits the profiler's nodes alone. */
+enum { RUNS, REJECTED, IN_PROFILER };
 
 static const char *const partitions[] = { "", "blue", "red" };
 static const char *const types[] = { "", "old", "new" };
@@ -42,6 +50,14 @@ struct setting {
 	ct_time warmup_us, until_us;
 	int censor;
 	const char *policy, *placement; /* of the present run */
+	uint8_t *rejected;              /* per job, of the run without failures; NULL: nothing fails */
+	struct ct_failure_spec failures;
+	struct ct_outage outage[MAX_OUTAGES];
+	struct cursor {
+		struct ct_outage_draw d;
+		ct_time down_us; /* of outage k */
+		uint32_t k;
+	} cursor[MAX_THINGS]; /* by law: of the nodes, then the GPUs */
 };
 
 #define EXPECT(s, cond)                                                                                       \
@@ -141,12 +157,15 @@ static void random_setting(struct setting *s, uint64_t seed)
 	s->censor = s->until_us != CT_NEVER && below(r, 2);
 }
 
+static uint64_t hits; /* jobs stopped by failures in all runs */
+
 static void check_states(const struct setting *s, const struct ct_world *w)
 {
 	uint64_t count[CT_JOB_STATES] = { 0 };
 	struct ct_account a;
 
 	ct_world_account(w, &a);
+	hits += a.n_hits;
 	for (size_t i = 0; i < s->work->n; i++)
 		count[ct_world_outcomes(w)[i].state]++;
 	EXPECT(s, count[CT_JOB_FINISHED] == a.finished && count[CT_JOB_REJECTED] == a.rejected &&
@@ -155,7 +174,9 @@ static void check_states(const struct setting *s, const struct ct_world *w)
 	EXPECT(s, a.submitted + count[CT_JOB_FUTURE] == s->work->n);
 	if (s->until_us == CT_NEVER)
 		EXPECT(s, a.left == 0 && a.submitted == s->work->n);
-	EXPECT(s, a.held_gpu_s <= a.capacity_gpu_s * (1 + 1e-12));
+	EXPECT(s, a.held_gpu_s + a.down_gpu_s <= a.capacity_gpu_s * (1 + 1e-12));
+	if (!s->failures.outage && !(s->failures.node.mtbf_s > 0))
+		EXPECT(s, a.down_gpu_s == 0 && a.n_hits == 0);
 }
 
 static void check_job(const struct setting *s, const struct ct_world *w, size_t i)
@@ -179,7 +200,8 @@ static void check_job(const struct setting *s, const struct ct_world *w, size_t 
 	/* no faster than on the fastest GPU, no slower than on the slowest among nine neighbours (shares of 0.1) */
 	run_us = o->n_starts ? o->phase_us[CT_PHASE_RUN] : o->phase_us[CT_PHASE_PROFILE];
 	EXPECT(s, (double)run_us + 2 >= (double)j->duration_us / 1.75);
-	EXPECT(s, (double)run_us <= (double)j->duration_us / (0.5 * pow(s->factor, 9)) + 1000);
+	if (!s->rejected) /* work that is lost is done again */
+		EXPECT(s, (double)run_us <= (double)j->duration_us / (0.5 * pow(s->factor, 9)) + 1000);
 }
 
 /* Share of GPU `g` that job `i` held at instant `t`; 0 when it was not there.
@@ -255,6 +277,23 @@ static void check_places(const struct setting *s, const struct ct_world *w)
 	}
 }
 
+static void check_rejected(const struct setting *s, const struct ct_world *w)
+{
+	for (size_t i = 0; s->rejected && i < s->work->n; i++) {
+		const struct ct_outcome *o = &ct_world_outcomes(w)[i];
+
+		if (o->state != CT_JOB_FUTURE && s->rejected[i] != IN_PROFILER)
+			EXPECT(s, (o->state == CT_JOB_REJECTED) == (s->rejected[i] == REJECTED));
+	}
+}
+
+static bool has_choice(const struct ct_policy *p, const char *placement)
+{
+	const struct ct_opt *o = ct_test_option(p, "placement", 9);
+
+	return o && ct_test_choice(o->choices, placement) >= 0;
+}
+
 static void run_one(struct setting *s, const struct ct_policy *p, const char *placement, uint32_t residents)
 {
 	char place[32], share[32];
@@ -268,7 +307,7 @@ static void run_one(struct setting *s, const struct ct_policy *p, const char *pl
 	s->placement = placement;
 	snprintf(place, sizeof place, "placement=%s", placement);
 	snprintf(share, sizeof share, "residents=%u", residents);
-	if (ct_test_option(p, "placement", 9))
+	if (has_choice(p, placement))
 		settings[n++] = place;
 	if (ct_test_option(p, "residents", 9))
 		settings[n++] = share;
@@ -283,10 +322,12 @@ static void run_one(struct setting *s, const struct ct_policy *p, const char *pl
 	spec.world.until_us = s->until_us;
 	spec.world.censor = s->censor;
 	spec.world.attain_floor = 0.5;
+	spec.world.failures = s->failures;
 	spec.policy = p;
 	spec.policy_state = state;
 	w = ct_test_run(&spec);
 	check_states(s, w);
+	check_rejected(s, w);
 	for (size_t i = 0; i < s->work->n; i++)
 		check_job(s, w, i);
 	if (strcmp(placement, "pool") != 0)
@@ -322,9 +363,225 @@ static void nothing_is_lost(void **state)
 	assert_true(runs >= ROUNDS);
 }
 
+/* ---- with failures */
+
+/* Cluster-wide numbers, in the order of the specification. */
+static uint32_t n_nodes_of(const struct setting *s)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < s->n_nodes; i++)
+		n += s->nodes[i].count;
+	return n;
+}
+
+static uint32_t first_gpu_of(const struct setting *s, uint32_t node, uint32_t *on_node)
+{
+	uint32_t first = 0;
+
+	for (size_t i = 0; i < s->n_nodes; i++)
+		for (uint32_t k = 0; k < s->nodes[i].count; k++, first += s->nodes[i].gpus) {
+			*on_node = s->nodes[i].gpus;
+			if (!node--)
+				return first;
+		}
+	return first;
+}
+
+/* By law: the outages of a thing one after the other, from draws alone. Asked at times
+ * that do not decrease. */
+static bool down_by_law(struct setting *s, bool gpu, uint32_t number, ct_time now)
+{
+	struct cursor *c = &s->cursor[gpu ? n_nodes_of(s) + number : number];
+
+	for (;;) {
+		if (!c->k && !c->down_us) {
+			c->d = ct_failures_draw(&s->failures, s->seed, gpu, number, 0);
+			c->down_us = s->work->jobs[0].submit_us + c->d.after_us;
+		}
+		if (now < c->down_us)
+			return false;
+		if (now < c->down_us + c->d.lasts_us)
+			return true;
+		c->down_us += c->d.lasts_us;
+		c->d = ct_failures_draw(&s->failures, s->seed, gpu, number, ++c->k);
+		c->down_us += c->d.after_us;
+	}
+}
+
+static bool is_down(struct setting *s, bool gpu, uint32_t number, ct_time now)
+{
+	ct_time since = now - s->work->jobs[0].submit_us;
+
+	if ((gpu ? s->failures.gpu.mtbf_s : s->failures.node.mtbf_s) > 0)
+		return down_by_law(s, gpu, number, now);
+	for (size_t i = 0; i < s->failures.n_outages; i++) {
+		const struct ct_outage *o = &s->outage[i];
+
+		if ((o->gpu == CT_NONE ? !gpu && o->node == number : gpu && o->gpu == number) && o->down_us <= since &&
+		    since < o->up_us)
+			return true;
+	}
+	return false;
+}
+
+static struct setting *watched;                /* the present setting and */
+static const struct ct_policy *watched_policy; /* policy, for the one that stands in front */
+
+static int schedule_and_look(void *state, const struct ct_view *v, struct ct_plan *p)
+{
+	int rc = watched_policy->schedule(state, v, p);
+	uint32_t gpus[96], on_node = 0;
+
+	for (uint32_t job = v->running_first; job != CT_NO_JOB; job = ct_view_job(v, job)->next) {
+		uint32_t n = v->host->gpus_of(v->host->ctx, job, gpus, 96);
+
+		for (uint32_t i = 0; i < n; i++) {
+			EXPECT(watched, !is_down(watched, true, gpus[i], v->now_us));
+			EXPECT(watched, !is_down(watched, false, ct_view_gpu(v, gpus[i])->node, v->now_us));
+		}
+	}
+	for (uint32_t i = 0; i < v->n_nodes; i++) {
+		const struct ct_view_node *node = ct_view_node(v, i);
+		uint32_t first = first_gpu_of(watched, i, &on_node), working = 0;
+
+		for (uint32_t g = first; g < first + on_node; g++)
+			working += !is_down(watched, true, g, v->now_us);
+		EXPECT(watched, node->up == !is_down(watched, false, i, v->now_us));
+		EXPECT(watched, node->down_gpus == on_node - working);
+		EXPECT(watched, node->free_milli <= 1000 * (uint64_t)(node->up ? working : 0));
+	}
+	return rc;
+}
+
+/* Of one thing they do not overlap: one a thing. */
+static void random_outages(struct setting *s, const gsl_rng *r)
+{
+	uint32_t n = 1 + below(r, MAX_OUTAGES), on_node = 0;
+
+	s->failures.outage = s->outage;
+	for (uint32_t i = 0; i < n; i++) {
+		struct ct_outage o = { .node = below(r, n_nodes_of(s)), .gpu = CT_NONE };
+		bool again = false;
+
+		if (below(r, 2)) {
+			o.gpu = first_gpu_of(s, o.node, &on_node);
+			o.gpu += below(r, on_node);
+		}
+		o.down_us = (ct_time)below(r, 4000) * CT_SECOND;
+		o.up_us = o.down_us + (ct_time)(gsl_ran_exponential(r, 800) * 1e6);
+		for (size_t k = 0; k < s->failures.n_outages; k++)
+			again |= s->outage[k].gpu == o.gpu && (o.gpu != CT_NONE || s->outage[k].node == o.node);
+		if (!again)
+			s->outage[s->failures.n_outages++] = o;
+	}
+}
+
+static void random_failures(struct setting *s)
+{
+	static const double shapes[] = { 0.7, 1, 2.5 };
+	struct ct_stream stream;
+	const gsl_rng *r = &stream.rng;
+
+	ct_stream_init(&stream, s->seed, CT_RANDOM_TEST, 2);
+	s->failures.checkpoint_us = (ct_time)(20 + below(r, 100)) * CT_SECOND;
+	s->failures.restart_us = (ct_time)below(r, 20) * CT_SECOND;
+	if (below(r, 2)) {
+		random_outages(s, r);
+		if (below(r, 3) == 0)
+			s->failures.checkpoint_us = 0; /* they end, so that every job does without */
+		return;
+	}
+	s->failures.node = (struct ct_failure_law){ 3000 + 10000 * gsl_rng_uniform(r), shapes[below(r, 3)], 300 };
+	if (below(r, 2))
+		s->failures.gpu =
+		    (struct ct_failure_law){ 9000 + 10000 * gsl_rng_uniform(r), shapes[below(r, 3)], 200 };
+	s->failures.repair_law = (enum ct_repair_law)below(r, 3);
+	s->failures.repair_sigma = 0.8;
+}
+
+static void fail_one(struct setting *s, const struct ct_policy *p, const char *placement, uint32_t residents)
+{
+	struct ct_policy looks = *p;
+
+	looks.schedule = schedule_and_look;
+	watched = s;
+	watched_policy = p;
+	memset(s->cursor, 0, sizeof s->cursor);
+	run_one(s, &looks, placement, residents);
+}
+
+/* Which jobs a policy can never run, found without failures and without a window. */
+static void find_rejected(struct setting *s, const struct ct_policy *p, const char *placement, uint32_t residents)
+{
+	struct setting calm = *s;
+	struct ct_control_spec spec = { 0 };
+	char place[32], share[32];
+	const char *settings[3] = { NULL };
+	size_t n = 0;
+	struct ct_world *w;
+	void *state;
+
+	snprintf(place, sizeof place, "placement=%s", placement);
+	snprintf(share, sizeof share, "residents=%u", residents);
+	if (has_choice(p, placement))
+		settings[n++] = place;
+	if (ct_test_option(p, "residents", 9))
+		settings[n++] = share;
+	state = ct_test_state(p, settings);
+	spec.world = (struct ct_world_spec){ .work = s->work,
+					     .cluster = { calm.nodes, calm.n_nodes },
+					     .seed = s->seed,
+					     .residents = s->residents,
+					     .until_us = CT_NEVER,
+					     .attain_floor = 0.5 };
+	spec.policy = p;
+	spec.policy_state = state;
+	w = ct_test_run(&spec);
+	for (size_t i = 0; i < s->work->n; i++)
+		s->rejected[i] = ct_world_outcomes(w)[i].phase_us[CT_PHASE_PROFILE] ? IN_PROFILER
+				 : ct_world_outcomes(w)[i].state == CT_JOB_REJECTED ? REJECTED
+										    : RUNS;
+	ct_world_free(w);
+	free(state);
+}
+
+static void nothing_is_lost_when_things_fail(void **state)
+{
+	static const char *const placements[] = { "count", "pack", "pool" };
+	const struct ct_policy *p;
+	unsigned runs = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= FAILING_ROUNDS; seed++) {
+		struct setting s;
+
+		random_setting(&s, seed);
+		random_failures(&s);
+		s.rejected = ct_calloc(s.work->n, 1);
+		for (size_t i = 0; (p = ct_policy_at(i)); i++) {
+			const struct ct_opt *o = ct_test_option(p, "placement", 9);
+			size_t k = o ? seed % 3 : 0;
+
+			for (size_t tries = 0; o && tries < 3 && ct_test_choice(o->choices, placements[k]) < 0; tries++)
+				k = (k + 1) % 3;
+			find_rejected(&s, p, placements[k], k < 2 ? s.residents : 1);
+			fail_one(&s, p, placements[k], k < 2 ? s.residents : 1);
+			runs++;
+		}
+		free(s.rejected);
+		ct_workload_free(s.work);
+	}
+	print_message("%u runs with failures, %llu jobs stopped by one\n", runs, (unsigned long long)hits);
+	assert_true(runs >= FAILING_ROUNDS && hits > runs);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_is_lost) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_lost),
+		cmocka_unit_test(nothing_is_lost_when_things_fail),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,12 +235,47 @@ static void test_history_is_kept(void **state)
 	ct_workload_free(again);
 }
 
+/* Every third job is of the kind; the others go, the kept keep their times and columns. */
+static void test_only(void **state)
+{
+	struct ct_workload *w = ct_workload_new(), *a = NULL;
+	struct ct_err err = { 0 };
+	size_t column = ct_workload_column(w, "kind");
+
+	(void)state;
+	for (int i = 0; i < 9; i++) {
+		struct ct_job j = CT_JOB_INIT;
+		char id[8];
+		int n = snprintf(id, sizeof id, "%d", i);
+
+		j.id = ct_workload_text(w, id, (size_t)n);
+		j.submit_us = i * CT_SECOND;
+		j.duration_us = CT_SECOND;
+		ct_workload_set_extra(w, column, ct_workload_add(w, &j), i % 3 ? "train" : "infer", 5);
+	}
+	assert_int_equal(ct_workload_seal(w, &err), 0);
+	done(ct_transform_only(w, "kind", "infer", &a, &err), &a, &err);
+	assert_int_equal(a->n, 3);
+	assert_string_equal(a->jobs[1].id, "3");
+	assert_int_equal(a->jobs[1].submit_us, 3 * CT_SECOND);
+	assert_string_equal(ct_strings_text(&a->strings, a->columns[0].value[2]), "infer");
+	assert_non_null(strstr(a->report.history, "only kind=infer: 3 of 9 jobs"));
+	ct_workload_free(a);
+	a = NULL;
+	assert_int_equal(ct_transform_only(w, "class", "infer", &a, &err), CT_ECONFIG);
+	err = (struct ct_err){ 0 };
+	assert_int_equal(ct_transform_only(w, "kind", "other", &a, &err), CT_ECONFIG);
+	assert_null(a);
+	ct_workload_free(w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slice),       cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_scale),       cmocka_unit_test(test_mix),
 		cmocka_unit_test(test_mix_amounts), cmocka_unit_test(test_history_is_kept),
+		cmocka_unit_test(test_only),
 	};
 
 	return cmocka_run_group_tests_name("transform", tests, NULL, NULL);

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cotenant repro [TABLE] */
+#include "experiments/command.h"
+#include "experiments/data_path.h"
+#include "experiments/progress.h"
+#include "experiments/repro.h"
+#include "experiments/table.h"
+#include "sim/csv.h"
+#include "sim/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { JSON = 256, SEEDS, SET, CHECK, ACCEPT, PROGRESS, FIGURES };
+static const struct ct_flag flags[] = {
+	{ "seeds", SEEDS, "N", "runs of each cell, seeds 1 to N (10)" },
+	{ "jobs", 'j', "N", "worker processes (1); results do not depend on it" },
+	{ "set", SET, "KEY=VALUE", "change the scenario: a sensitivity, not a reproduction" },
+	{ "json", JSON, NULL, "one JSON document, rows id published ours lo hi ratio role tolerance within" },
+	{ "check", CHECK, "FILE", "compare with a recorded state; exit status 7 where it differs" },
+	{ "accept", ACCEPT, "FILE", "record this state, and show what differs from the last one" },
+	{ "progress", PROGRESS, "WHEN", "auto (on a terminal), always, never" },
+	{ 0 },
+};
+
+enum { SETTINGS = 32 };
+static const char published_file[] = "data:experiments/paper/published.yaml",
+		  scenario_file[] = "data:experiments/paper/scenario.yaml";
+
+struct request {
+	const char *table, *check, *accept;
+	int64_t seeds, processes;
+	int json;
+	enum ct_progress_mode progress;
+	struct ct_cell_set set[SETTINGS];
+	size_t n_set;
+	struct ct_arena arena;
+};
+
+/* ---- the command line */
+
+static int positive(const struct ct_command *self, const char *name, const char *arg, int64_t *out)
+{
+	if (ct_parse_i64(arg, strlen(arg), out) || *out < 1 || *out > 1000)
+		return ct_misuse(self, "--%s wants a whole number of 1 to 1000, got '%.60s'", name, arg);
+	return 0;
+}
+
+static int setting(const struct ct_command *self, struct request *q, const char *arg)
+{
+	const char *equals = strchr(arg, '=');
+
+	if (!equals || equals == arg)
+		return ct_misuse(self, "--set wants KEY=VALUE, got '%.100s'", arg);
+	if (q->n_set == SETTINGS)
+		return ct_misuse(self, "more than %d settings", (int)SETTINGS);
+	q->set[q->n_set++] = (struct ct_cell_set){ ct_arena_text(&q->arena, arg, (size_t)(equals - arg)), equals + 1 };
+	return 0;
+}
+
+static int take(const struct ct_command *self, struct request *q, int id, const char *arg)
+{
+	switch (id) {
+	case SEEDS:
+		return positive(self, "seeds", arg, &q->seeds);
+	case 'j':
+		return positive(self, "jobs", arg, &q->processes);
+	case SET:
+		return setting(self, q, arg);
+	case CHECK:
+		q->check = arg;
+		return 0;
+	case ACCEPT:
+		q->accept = arg;
+		return 0;
+	case PROGRESS:
+		if (ct_progress_mode_parse(arg, &q->progress))
+			return ct_misuse(self, "--progress wants auto, always or never, got '%.60s'", arg);
+		return 0;
+	default:
+		q->json = 1;
+		return 0;
+	}
+}
+
+/* ---- output */
+
+static const char *verdict(const struct ct_repro_row *r)
+{
+	if (r->agrees < 0)
+		return r->figure->runs ? "not known" : "not produced";
+	return r->agrees ? "yes" : "NO";
+}
+
+static void print_rows(const struct ct_repro *rows)
+{
+	static const char *const right[] = { "published", "ours", "mean from", "to", "one run from", "to", "off %" };
+	struct ct_table t;
+
+	ct_table_init(&t);
+	ct_table_column(&t, "figure", "", CT_LEFT);
+	ct_table_column(&t, "unit", "", CT_LEFT);
+	for (size_t i = 0; i < sizeof right / sizeof *right; i++)
+		ct_table_column(&t, right[i], "", CT_RIGHT);
+	ct_table_column(&t, "role", "", CT_LEFT);
+	ct_table_column(&t, "agrees", "", CT_LEFT);
+	ct_table_column(&t, "aim", "", CT_LEFT);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_repro_row *r = &rows->row[i];
+
+		ct_table_text(&t, r->figure->id);
+		ct_table_text(&t, r->figure->unit);
+		ct_table_number(&t, r->figure->value, 2);
+		ct_table_number(&t, r->ours, 3);
+		ct_table_number(&t, r->mean_lo, 3);
+		ct_table_number(&t, r->mean_hi, 3);
+		ct_table_number(&t, r->lo, 3);
+		ct_table_number(&t, r->hi, 3);
+		ct_table_number(&t, 100 * (r->ours / r->figure->value - 1), 1);
+		ct_table_text(&t, ct_role_name[r->figure->role]);
+		ct_table_text(&t, verdict(r));
+		ct_table_text(&t, r->in_aim < 0 ? "" : r->in_aim ? "met" : "missed");
+	}
+	ct_table_print(&t, stdout);
+	ct_table_fini(&t);
+}
+
+static void print_notes(const struct ct_repro *rows)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (*rows->row[i].figure->note)
+			printf("%s (%s): %s\n", rows->row[i].figure->id, rows->row[i].figure->place,
+			       rows->row[i].figure->note);
+}
+
+static void print_count(const struct ct_repro *rows)
+{
+	for (unsigned role = 0; role < CT_ROLES; role++) {
+		size_t n = 0, agree = 0, aimed = 0, aim = 0;
+
+		for (size_t i = 0; i < rows->n; i++) {
+			const struct ct_repro_row *r = &rows->row[i];
+
+			if ((unsigned)r->figure->role != role || r->agrees < 0)
+				continue;
+			n++;
+			agree += r->agrees > 0;
+			aimed += r->in_aim >= 0;
+			aim += r->in_aim > 0;
+		}
+		if (n)
+			printf(
+			    "%-8s %zu of %zu published figures lie where one run of ours would; %zu of %zu meet their "
+			    "aim\n",
+			    ct_role_name[role], agree, n, aim, aimed);
+	}
+}
+
+static int print_json(const struct ct_repro *rows, struct ct_err *err)
+{
+	struct ct_json j;
+
+	ct_json_begin(&j, stdout);
+	ct_json_open(&j, NULL, '{', 0);
+	ct_json_open(&j, "rows", '[', 0);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_repro_row *r = &rows->row[i];
+
+		ct_json_open(&j, NULL, '{', 1);
+		ct_json_text(&j, "id", r->figure->id);
+		ct_json_text(&j, "unit", r->figure->unit);
+		ct_json_text(&j, "place", r->figure->place);
+		ct_json_f64(&j, "published", r->figure->value);
+		ct_json_f64(&j, "ours", r->ours);
+		ct_json_f64(&j, "mean_lo", r->mean_lo);
+		ct_json_f64(&j, "mean_hi", r->mean_hi);
+		ct_json_f64(&j, "lo", r->lo);
+		ct_json_f64(&j, "hi", r->hi);
+		ct_json_f64(&j, "ratio", r->ours / r->figure->value);
+		ct_json_f64(&j, "seeds", (double)r->seeds);
+		ct_json_text(&j, "role", ct_role_name[r->figure->role]);
+		ct_json_f64(&j, "tolerance", r->figure->tolerance);
+		ct_json_text(&j, "within", verdict(r));
+		ct_json_text(&j, "definition", r->figure->definition);
+		ct_json_text(&j, "note", r->figure->note);
+		ct_json_close(&j);
+	}
+	ct_json_close(&j);
+	ct_json_close(&j);
+	return ct_json_end(&j, "standard output", err);
+}
+
+/* ---- the recorded state */
+
+static int check(const struct request *q, const struct ct_repro *rows, struct ct_err *err)
+{
+	struct ct_recorded was = { 0 };
+	size_t differ;
+
+	CT_TRY(ct_recorded_load(q->check, &was, err));
+	differ = ct_recorded_compare(&was, rows, stderr);
+	ct_recorded_fini(&was);
+	if (differ)
+		return ct_err_add(err, CT_EMISMATCH, NULL,
+				  "%zu figures differ from '%s'; if that is wanted: cotenant repro %s --seeds %" PRId64
+				  " --accept %s",
+				  differ, q->check, q->table, q->seeds, q->check);
+	return 0;
+}
+
+static int accept(const struct request *q, const struct ct_repro *rows, struct ct_err *err)
+{
+	struct ct_recorded was = { 0 };
+	size_t differ;
+	int rc;
+
+	if (access(q->accept, F_OK) == 0)
+		CT_TRY(ct_recorded_load(q->accept, &was, err));
+	differ = ct_recorded_compare(&was, rows, stderr);
+	rc = ct_recorded_write(&was, rows, q->accept, err);
+	ct_recorded_fini(&was);
+	if (!rc)
+		ct_note("%zu figures changed in '%s'", differ, q->accept);
+	return rc;
+}
+
+static int conclude(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows, struct ct_err *err)
+{
+	if (q->json) {
+		CT_TRY(print_json(rows, err));
+	} else {
+		printf("%s; our means over seeds 1 to %" PRId64 ", %s\n\n", p->source, q->seeds,
+		       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml");
+		print_rows(rows);
+		fputs(
+		    "\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
+		    stdout);
+		print_count(rows);
+		fputs("\n", stdout);
+		print_notes(rows);
+	}
+	if (q->accept)
+		CT_TRY(accept(q, rows, err));
+	return q->check ? check(q, rows, err) : 0;
+}
+
+/* ---- the whole */
+
+static void on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	ct_progress_update(ctx, done, total);
+}
+
+static int simulate(const struct request *q, struct ct_program *program, struct ct_study *s, struct ct_err *err)
+{
+	struct ct_progress bar;
+	const struct ct_study_run how = { .processes = (unsigned)q->processes,
+					  .interrupted = program->interrupted,
+					  .progress = on_progress,
+					  .ctx = &bar };
+	int rc;
+
+	ct_progress_init(&bar, q->progress, "running", "cells");
+	rc = ct_study_run(s, &how, err);
+	ct_progress_done(&bar);
+	return rc;
+}
+
+static int repro(const struct ct_command *self, struct request *q, struct ct_program *program, struct ct_err *err)
+{
+	struct ct_repro rows = { 0 };
+	const char *published, *scenario;
+	struct ct_study *s;
+	struct ct_paper *p;
+	int rc;
+
+	CT_TRY(ct_data_path(published_file, &q->arena, &published, err));
+	CT_TRY(ct_data_path(scenario_file, &q->arena, &scenario, err));
+	CT_TRY(ct_paper_load(published, &p, err));
+	if (!ct_repro_knows(p, q->table)) {
+		ct_paper_free(p);
+		return ct_misuse(self, "no table '%.60s' in '%s'", q->table, published);
+	}
+	s = ct_study_new(p, scenario, q->set, q->n_set);
+	ct_repro_want(p, s, q->table, (unsigned)q->seeds);
+	rc = simulate(q, program, s, err);
+	if (!rc && !*program->interrupted) {
+		ct_repro_rows(p, s, q->table, &rows);
+		rc = conclude(q, p, &rows, err);
+	}
+	ct_repro_fini(&rows);
+	ct_study_free(s);
+	ct_paper_free(p);
+	return rc;
+}
+
+static int run(const struct ct_command *self, struct ct_program *program, int argc, char **argv)
+{
+	struct ct_flag_reader f = { .command = self, .argc = argc, .argv = argv };
+	struct request q = { .table = "all", .seeds = 10, .processes = 1 };
+	struct ct_err err = { 0 };
+	int id, rc = 0;
+
+	while (!rc && (id = ct_flag_next(&f)) >= 0)
+		rc = take(self, &q, id, f.arg);
+	if (!rc && id != CT_FLAGS_DONE)
+		rc = id == CT_FLAGS_HELP ? -1 : CT_EUSAGE;
+	if (!rc && argc - f.first > 1)
+		rc = ct_misuse(self, "wanted one table, got %d", argc - f.first);
+	if (!rc) {
+		if (f.first < argc)
+			q.table = argv[f.first];
+		rc = repro(self, &q, program, &err);
+	}
+	ct_arena_fini(&q.arena);
+	if (err.code)
+		return ct_fail(&err);
+	if (*program->interrupted)
+		return CT_EXIT_INTERRUPTED;
+	return rc < 0 ? CT_OK : rc;
+}
+
+const struct ct_command ct_cmd_repro = {
+	.name = "repro",
+	.usage = "[table4|table5|table8|load|...|all] [OPTION]...",
+	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
+	.flags = flags,
+	.notes =
+	    "The figures, their definitions and roles stand in experiments/paper/published.yaml, the one scenario\n"
+	    "behind them in experiments/paper/scenario.yaml. Only rows of role 'fit' were used to choose it.",
+	.examples = "  cotenant repro table4\n"
+		    "  cotenant repro all --seeds 20 -j 2 --json > all.json\n"
+		    "  cotenant repro table4 --set calib.residual=false",
+	.run = run,
+};

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/paper.h"
+
+#include "experiments/study.h"
+#include "experiments/yaml.h"
+#include "sim/csv.h"
+#include "sim/nearest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const ct_role_name[CT_ROLES] = { "fit", "predict", "beside" };
+
+static int refuse(const struct ct_loc *at, struct ct_err *err, const char *what, const char *wanted, const char *got)
+{
+	return ct_err_add(err, CT_ECONFIG, at, "'%.40s' wants %s, got '%.60s'", what, wanted, got);
+}
+
+/* ---- variants and studies */
+
+static void read_change(struct ct_paper *p, const struct ct_yaml *y, struct ct_paper_change *out, struct ct_err *err)
+{
+	out->name = y->key;
+	if (y->type != CT_YAML_MAP) {
+		refuse(&y->at, err, y->key, "a mapping of settings", ct_yaml_type_name(y));
+		return;
+	}
+	out->set = CT_NEW(&p->arena, struct ct_cell_set, y->n + 1);
+	for (const struct ct_yaml *c = y->first; c; c = c->next) {
+		if (c->type != CT_YAML_SCALAR)
+			refuse(&c->at, err, c->key, "one value", ct_yaml_type_name(c));
+		else
+			out->set[out->n++] = (struct ct_cell_set){ c->key, c->text };
+	}
+}
+
+static size_t find(const struct ct_paper_change *v, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(v[i].name, name))
+			return i;
+	return SIZE_MAX;
+}
+
+size_t ct_paper_variant(const struct ct_paper *p, const char *name)
+{
+	return find(p->variant, p->n_variants, name);
+}
+
+size_t ct_paper_study(const struct ct_paper *p, const char *name)
+{
+	return find(p->study, p->n_studies, name);
+}
+
+/* ---- figures */
+
+static void set_index(const struct ct_yaml *y, const struct ct_paper_change *v, size_t n, size_t *out,
+		      struct ct_err *err)
+{
+	struct ct_nearest near;
+	const char *best;
+
+	*out = find(v, n, y->text);
+	if (*out != SIZE_MAX)
+		return;
+	ct_nearest_init(&near, y->text);
+	for (size_t i = 0; i < n; i++)
+		ct_nearest_offer(&near, v[i].name);
+	best = ct_nearest_word(&near);
+	ct_err_add(err, CT_ECONFIG, &y->at, "no %s '%.60s'%s%s%s", y->key, y->text, best ? "; did you mean '" : "",
+		   best ? best : "", best ? "'?" : "");
+}
+
+static void set_number(const struct ct_yaml *y, const char *text, double *out, struct ct_err *err)
+{
+	if (ct_parse_f64(text, strlen(text), out) || !isfinite(*out))
+		refuse(&y->at, err, y->key, "a number", text);
+}
+
+static void set_tolerance(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	f->relative = y->text[0] == 'x';
+	if (y->text[0] != 'x' && y->text[0] != 'a')
+		refuse(&y->at, err, y->key, "x (relative) or a (absolute) and a number", y->text);
+	else
+		set_number(y, y->text + 1, &f->tolerance, err);
+}
+
+static void set_role(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	for (unsigned r = 0; r < CT_ROLES; r++)
+		if (!strcmp(ct_role_name[r], y->text)) {
+			f->role = (enum ct_role)r;
+			return;
+		}
+	refuse(&y->at, err, y->key, "fit, predict or beside", y->text);
+}
+
+static void set_metric(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	f->metric = ct_study_metric(y->text);
+	if (f->metric < 0)
+		refuse(&y->at, err, y->key, "a metric (sim/metrics.h, experiments/study.h)", y->text);
+}
+
+static void set_from(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	f->runs = !strcmp(y->text, "runs");
+	if (!f->runs && strcmp(y->text, "none") != 0)
+		refuse(&y->at, err, y->key, "runs or none", y->text);
+}
+
+static void set_invert(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	f->invert = !strcmp(y->text, "true");
+	if (!f->invert && strcmp(y->text, "false") != 0)
+		refuse(&y->at, err, y->key, "true or false", y->text);
+}
+
+static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	const struct {
+		const char *key, **text;
+	} texts[] = { { "id", &f->id },       { "table", &f->table },           { "unit", &f->unit },
+		      { "place", &f->place }, { "definition", &f->definition }, { "note", &f->note } };
+
+	if (y->type != CT_YAML_SCALAR) {
+		refuse(&y->at, err, y->key, "one value", ct_yaml_type_name(y));
+		return;
+	}
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (!strcmp(texts[i].key, y->key)) {
+			*texts[i].text = y->text;
+			return;
+		}
+	if (!strcmp(y->key, "value"))
+		set_number(y, y->text, &f->value, err);
+	else if (!strcmp(y->key, "scale"))
+		set_number(y, y->text, &f->scale, err);
+	else if (!strcmp(y->key, "tolerance"))
+		set_tolerance(y, f, err);
+	else if (!strcmp(y->key, "role"))
+		set_role(y, f, err);
+	else if (!strcmp(y->key, "from"))
+		set_from(y, f, err);
+	else if (!strcmp(y->key, "invert"))
+		set_invert(y, f, err);
+	else if (!strcmp(y->key, "metric"))
+		set_metric(y, f, err);
+	else if (!strcmp(y->key, "study"))
+		set_index(y, p->study, p->n_studies, &f->study, err);
+	else if (!strcmp(y->key, "variant"))
+		set_index(y, p->variant, p->n_variants, &f->variant, err);
+	else if (!strcmp(y->key, "over"))
+		set_index(y, p->variant, p->n_variants, &f->over, err);
+	else
+		ct_err_add(err, CT_ECONFIG, &y->key_at, "unknown key '%.60s'", y->key);
+}
+
+static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_err *err)
+{
+	struct ct_paper_figure f = { .id = "",
+				     .table = "",
+				     .unit = "",
+				     .place = "",
+				     .definition = "",
+				     .note = "",
+				     .value = NAN,
+				     .tolerance = NAN,
+				     .role = CT_ROLES,
+				     .study = SIZE_MAX,
+				     .variant = SIZE_MAX,
+				     .over = SIZE_MAX,
+				     .metric = -1,
+				     .scale = 1 };
+
+	if (y->type != CT_YAML_MAP) {
+		refuse(&y->at, err, "figures", "mappings", ct_yaml_type_name(y));
+		return;
+	}
+	for (const struct ct_yaml *c = y->first; c; c = c->next)
+		set_field(p, c, &f, err);
+	if (!*f.id || !*f.table || !*f.place || isnan(f.value) || f.role == CT_ROLES)
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' wants id, table, value, place and role", f.id);
+	if (f.runs && (f.study == SIZE_MAX || f.variant == SIZE_MAX || f.metric < 0 || !*f.definition))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from runs wants study, variant, metric, definition",
+			   f.id);
+	if (!f.runs && !*f.note)
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is not produced and wants a note that says why",
+			   f.id);
+	for (size_t i = 0; i < p->n_figures; i++)
+		if (!strcmp(p->figure[i].id, f.id))
+			ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is there twice", f.id);
+	CT_GROW(p->figure, p->cap_figures, p->n_figures + 1);
+	p->figure[p->n_figures++] = f;
+}
+
+/* ---- the file */
+
+static const struct ct_yaml *child(const struct ct_yaml *root, const char *key, enum ct_yaml_type type,
+				   struct ct_err *err)
+{
+	for (const struct ct_yaml *c = root->first; c; c = c->next) {
+		if (!c->key || strcmp(c->key, key) != 0)
+			continue;
+		if (c->type != type)
+			refuse(&c->at, err, key, type == CT_YAML_LIST ? "a list" : "a mapping", ct_yaml_type_name(c));
+		return c->type == type ? c : NULL;
+	}
+	ct_err_add(err, CT_ECONFIG, &root->at, "'%s' is missing", key);
+	return NULL;
+}
+
+static void read_all(struct ct_paper *p, const struct ct_yaml *root, struct ct_err *err)
+{
+	const struct ct_yaml *variants, *studies, *figures;
+
+	p->source = "";
+	for (const struct ct_yaml *c = root->first; c; c = c->next)
+		if (c->key && !strcmp(c->key, "paper") && c->type == CT_YAML_SCALAR)
+			p->source = c->text;
+	variants = child(root, "variants", CT_YAML_MAP, err);
+	studies = child(root, "studies", CT_YAML_MAP, err);
+	figures = child(root, "figures", CT_YAML_LIST, err);
+	for (const struct ct_yaml *c = variants ? variants->first : NULL; c; c = c->next) {
+		CT_GROW(p->variant, p->cap_variants, p->n_variants + 1);
+		p->variant[p->n_variants] = (struct ct_paper_change){ 0 };
+		read_change(p, c, &p->variant[p->n_variants++], err);
+	}
+	for (const struct ct_yaml *c = studies ? studies->first : NULL; c; c = c->next) {
+		CT_GROW(p->study, p->cap_studies, p->n_studies + 1);
+		p->study[p->n_studies] = (struct ct_paper_change){ 0 };
+		read_change(p, c, &p->study[p->n_studies++], err);
+	}
+	for (const struct ct_yaml *c = figures ? figures->first : NULL; c; c = c->next)
+		read_figure(p, c, err);
+}
+
+int ct_paper_load(const char *path, struct ct_paper **out, struct ct_err *err)
+{
+	struct ct_paper *p = ct_calloc(1, sizeof *p);
+	struct ct_yaml *root = NULL;
+
+	if (ct_yaml_load(path, &p->arena, &root, err) == 0 && root->type != CT_YAML_MAP)
+		ct_err_add(err, CT_ECONFIG, &root->at, "wanted a mapping, got %s", ct_yaml_type_name(root));
+	if (!err->code)
+		read_all(p, root, err);
+	if (err->code)
+		ct_paper_free(p);
+	else
+		*out = p;
+	return (int)err->code;
+}
+
+void ct_paper_free(struct ct_paper *p)
+{
+	if (!p)
+		return;
+	free(p->variant);
+	free(p->study);
+	free(p->figure);
+	ct_arena_fini(&p->arena);
+	free(p);
+}

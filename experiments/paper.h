@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* paper.h - the published figures that runs are compared with, and the runs it takes:
+ * experiments/paper/published.yaml, whose head says what its words mean.
+ *
+ *	struct ct_paper *p;
+ *	CT_TRY(ct_paper_load("experiments/paper/published.yaml", &p, &err));
+ *	for (size_t i = 0; i < p->n_figures; i++) ... p->figure[i].value ...
+ *	ct_paper_free(p); */
+#ifndef CT_EXPERIMENTS_PAPER_H
+#define CT_EXPERIMENTS_PAPER_H
+
+#include "experiments/cell.h"
+#include "sim/err.h"
+#include "sim/memory.h"
+
+#include <stddef.h>
+
+enum ct_role { CT_ROLE_FIT, CT_ROLE_PREDICT, CT_ROLE_BESIDE, CT_ROLES };
+extern const char *const ct_role_name[CT_ROLES];
+
+/* A named list of settings: a variant or a study. A value "*1.5" multiplies what the
+ * scenario says. */
+struct ct_paper_change {
+	const char *name;
+	struct ct_cell_set *set;
+	size_t n;
+};
+
+struct ct_paper_figure {
+	const char *id, *table, *unit, *place, *definition, *note; /* "" where not given */
+	double value;
+	double tolerance; /* the aim; NaN = none */
+	int relative;     /* of the tolerance */
+	enum ct_role role;
+	int runs;                    /* 0: not produced, `note` says why */
+	size_t study, variant, over; /* indices; over SIZE_MAX: no ratio */
+	int metric;                  /* experiments/study.h */
+	double scale;
+	int invert;
+};
+
+struct ct_paper {
+	struct ct_arena arena;
+	const char *source; /* which paper */
+	struct ct_paper_change *variant, *study;
+	size_t n_variants, n_studies, cap_variants, cap_studies;
+	struct ct_paper_figure *figure;
+	size_t n_figures, cap_figures;
+};
+
+/* CT_EIO, or CT_ECONFIG with file:line:column, all errors together. */
+int ct_paper_load(const char *path, struct ct_paper **out, struct ct_err *err);
+void ct_paper_free(struct ct_paper *p);
+/* Index, or SIZE_MAX. */
+size_t ct_paper_variant(const struct ct_paper *p, const char *name);
+size_t ct_paper_study(const struct ct_paper *p, const char *name);
+
+#endif

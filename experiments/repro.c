@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/repro.h"
+
+#include "calib/csv_table.h"
+#include "experiments/statistics.h"
+#include "sim/csv.h"
+#include "sim/output.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEDS_MOST = 1000 };
+#define LEVEL 0.95
+#define SAME  1e-9
+
+void ct_repro_fini(struct ct_repro *r)
+{
+	free(r->row);
+	memset(r, 0, sizeof *r);
+}
+
+static int concerns(const struct ct_paper_figure *f, const char *table)
+{
+	return !strcmp(table, "all") || !strcmp(f->table, table);
+}
+
+int ct_repro_knows(const struct ct_paper *p, const char *table)
+{
+	for (size_t i = 0; i < p->n_figures; i++)
+		if (concerns(&p->figure[i], table))
+			return 1;
+	return 0;
+}
+
+void ct_repro_want(const struct ct_paper *p, struct ct_study *s, const char *table, unsigned seeds)
+{
+	for (size_t i = 0; i < p->n_figures; i++) {
+		const struct ct_paper_figure *f = &p->figure[i];
+
+		if (!f->runs || !concerns(f, table))
+			continue;
+		ct_study_want(s, f->study, f->variant, 1, seeds);
+		if (f->over != SIZE_MAX)
+			ct_study_want(s, f->study, f->over, 1, seeds);
+	}
+}
+
+/* ---- one row */
+
+static void invert(struct ct_repro_row *r)
+{
+	double lo = r->lo, mean_lo = r->mean_lo;
+
+	r->ours = 1 / r->ours;
+	r->lo = 1 / r->hi;
+	r->hi = 1 / lo;
+	r->mean_lo = 1 / r->mean_hi;
+	r->mean_hi = 1 / mean_lo;
+}
+
+static void ratio(struct ct_repro_row *r, const double *a, const double *b, size_t n)
+{
+	double *logs = ct_calloc(n + 1, sizeof *logs);
+	struct ct_estimate e = ct_ratio_interval(a, b, n, LEVEL), single;
+
+	for (size_t i = 0; i < n; i++)
+		logs[i] = log(b[i] / a[i]);
+	single = ct_prediction_interval(logs, n, LEVEL);
+	r->ours = ct_mean(b, n) / ct_mean(a, n);
+	r->mean_lo = e.lo;
+	r->mean_hi = e.hi;
+	r->lo = exp(single.lo);
+	r->hi = exp(single.hi);
+	free(logs);
+}
+
+static void plain(struct ct_repro_row *r, const double *b, size_t n)
+{
+	struct ct_estimate e = ct_mean_interval(b, n, LEVEL), single = ct_prediction_interval(b, n, LEVEL);
+
+	r->ours = ct_mean(b, n);
+	r->mean_lo = e.lo;
+	r->mean_hi = e.hi;
+	r->lo = single.lo;
+	r->hi = single.hi;
+}
+
+static void scale(struct ct_repro_row *r, double by)
+{
+	r->ours *= by;
+	r->mean_lo *= by;
+	r->mean_hi *= by;
+	r->lo *= by;
+	r->hi *= by;
+}
+
+static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct ct_study *s)
+{
+	struct ct_repro_row r = { .figure = f,
+				  .ours = NAN,
+				  .mean_lo = NAN,
+				  .mean_hi = NAN,
+				  .lo = NAN,
+				  .hi = NAN,
+				  .agrees = -1,
+				  .in_aim = -1 };
+	double a[SEEDS_MOST], b[SEEDS_MOST];
+	size_t n;
+
+	if (!f->runs)
+		return r;
+	n = ct_study_values(s, f->study, f->variant, f->metric, b, SEEDS_MOST);
+	if (f->over != SIZE_MAX) {
+		size_t m = ct_study_values(s, f->study, f->over, f->metric, a, SEEDS_MOST);
+
+		n = m < n ? m : n;
+		ratio(&r, a, b, n);
+	} else {
+		plain(&r, b, n);
+	}
+	scale(&r, f->scale);
+	if (f->invert)
+		invert(&r);
+	r.seeds = n;
+	if (isfinite(r.ours)) {
+		r.agrees = f->value >= r.lo && f->value <= r.hi;
+		if (!isnan(f->tolerance))
+			r.in_aim = fabs(r.ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
+	}
+	return r;
+}
+
+void ct_repro_rows(const struct ct_paper *p, const struct ct_study *s, const char *table, struct ct_repro *out)
+{
+	for (size_t i = 0; i < p->n_figures; i++) {
+		if (!concerns(&p->figure[i], table))
+			continue;
+		CT_GROW(out->row, out->cap, out->n + 1);
+		out->row[out->n++] = row_of(&p->figure[i], s);
+	}
+}
+
+/* ---- the recorded state */
+
+enum { ID, SEEDS, VALUE, AGREES, COLUMNS };
+static const char *const names[COLUMNS] = { "id", "seeds", "value", "agrees" };
+
+static void read_row(struct ct_recorded *out, struct ct_table *t)
+{
+	struct ct_csv_field id = ct_table_cell(t, ID), seeds = ct_table_cell(t, SEEDS), value = ct_table_cell(t, VALUE),
+			    agrees = ct_table_cell(t, AGREES);
+	struct ct_recorded_row row = { .agrees = !strcmp(agrees.s, "yes") };
+	struct ct_loc at = ct_table_loc(t, SIZE_MAX);
+	int64_t n;
+
+	if (!id.n || ct_parse_i64(seeds.s, seeds.n, &n) || n < 1 || ct_parse_f64(value.s, value.n, &row.value) ||
+	    (!row.agrees && strcmp(agrees.s, "no") != 0)) {
+		ct_err_add(t->err, CT_ECONFIG, &at, "wanted an id, a number of seeds, a value, and yes or no");
+		return;
+	}
+	row.seeds = (size_t)n;
+	row.id = ct_arena_text(&out->arena, id.s, id.n);
+	if (ct_recorded_find(out, row.id))
+		ct_err_add(t->err, CT_ECONFIG, &at, "'%.60s' is there twice", row.id);
+	CT_GROW(out->row, out->cap, out->n + 1);
+	out->row[out->n++] = row;
+}
+
+int ct_recorded_load(const char *path, struct ct_recorded *out, struct ct_err *err)
+{
+	struct ct_table t;
+	int rc;
+
+	CT_TRY(ct_table_open(&t, path, names, COLUMNS, CT_TABLE_REFUSE_UNKNOWN, err));
+	while (ct_table_next(&t) == 1)
+		read_row(out, &t);
+	rc = ct_table_close(&t);
+	if (rc)
+		ct_recorded_fini(out);
+	return rc;
+}
+
+void ct_recorded_fini(struct ct_recorded *r)
+{
+	free(r->row);
+	ct_arena_fini(&r->arena);
+	memset(r, 0, sizeof *r);
+}
+
+const struct ct_recorded_row *ct_recorded_find(const struct ct_recorded *r, const char *id)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!strcmp(r->row[i].id, id))
+			return &r->row[i];
+	return NULL;
+}
+
+static int same(double a, double b)
+{
+	return fabs(a - b) <= SAME * fmax(fabs(a), fabs(b));
+}
+
+size_t ct_recorded_compare(const struct ct_recorded *r, const struct ct_repro *now, FILE *to)
+{
+	size_t differ = 0;
+
+	for (size_t i = 0; i < now->n; i++) {
+		const struct ct_repro_row *row = &now->row[i];
+		const struct ct_recorded_row *was = ct_recorded_find(r, row->figure->id);
+
+		if (row->agrees < 0 || !ct_repro_is_recorded(row))
+			continue;
+		if (was && was->seeds == row->seeds && was->agrees == row->agrees && same(was->value, row->ours))
+			continue;
+		differ++;
+		if (!was)
+			fprintf(to, "%s: %.10g (%zu seeds, agrees: %s), not recorded\n", row->figure->id, row->ours,
+				row->seeds, row->agrees ? "yes" : "no");
+		else
+			fprintf(to, "%s: %.10g (%zu seeds, agrees: %s), recorded %.10g (%zu seeds, agrees: %s)\n",
+				row->figure->id, row->ours, row->seeds, row->agrees ? "yes" : "no", was->value,
+				was->seeds, was->agrees ? "yes" : "no");
+	}
+	return differ;
+}
+
+int ct_repro_is_recorded(const struct ct_repro_row *r)
+{
+	return r->figure->runs && r->figure->metric != CT_STUDY_epoch_ms && r->figure->metric != CT_STUDY_cpu_s &&
+	       isfinite(r->ours);
+}
+
+static void write_row(struct ct_output *o, const char *id, size_t seeds, double value, int agrees)
+{
+	ct_output_field(o, id);
+	ct_output_text(o, ",");
+	ct_output_i64(o, (int64_t)seeds);
+	ct_output_text(o, ",");
+	ct_output_f64(o, value);
+	ct_output_text(o, agrees ? ",yes\n" : ",no\n");
+}
+
+static const struct ct_repro_row *find_row(const struct ct_repro *now, const char *id)
+{
+	for (size_t i = 0; i < now->n; i++)
+		if (!strcmp(now->row[i].figure->id, id) && ct_repro_is_recorded(&now->row[i]))
+			return &now->row[i];
+	return NULL;
+}
+
+int ct_recorded_write(const struct ct_recorded *r, const struct ct_repro *now, const char *path, struct ct_err *err)
+{
+	struct ct_output o;
+
+	CT_TRY(ct_output_open(&o, path, err));
+	ct_output_text(&o, "id,seeds,value,agrees\n");
+	for (size_t i = 0; i < r->n; i++)
+		if (!find_row(now, r->row[i].id))
+			write_row(&o, r->row[i].id, r->row[i].seeds, r->row[i].value, r->row[i].agrees);
+	for (size_t i = 0; i < now->n; i++)
+		if (ct_repro_is_recorded(&now->row[i]))
+			write_row(&o, now->row[i].figure->id, now->row[i].seeds, now->row[i].ours, now->row[i].agrees);
+	return ct_output_close(&o, err);
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/study.h"
+
+#include "experiments/config_table.h"
+#include "experiments/option.h"
+#include "sim/csv.h"
+#include "sim/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SETTINGS = 64, PROCESSES = 64, MESSAGE = 1024 };
+
+struct cell {
+	size_t study, variant;
+	int64_t seed;
+	int done;
+	double value[CT_STUDY_METRIC_COUNT];
+};
+
+struct ct_study {
+	const struct ct_paper *paper;
+	const char *scenario;
+	const struct ct_cell_set *set;
+	size_t n_set;
+	struct cell *cell;
+	size_t n, cap;
+};
+
+/* ---- metrics */
+
+static const char *const own_key[] = {
+#define KEY(key, text) #key,
+	CT_STUDY_METRICS(KEY)
+#undef KEY
+};
+enum { OWN = sizeof own_key / sizeof *own_key };
+
+int ct_study_metric(const char *key)
+{
+	int m = ct_metric_find(key);
+
+	for (int i = 0; m < 0 && i < OWN; i++)
+		if (!strcmp(own_key[i], key))
+			m = CT_METRIC_COUNT + i;
+	return m;
+}
+
+const char *ct_study_metric_key(int metric)
+{
+	return metric < CT_METRIC_COUNT ? ct_metric_info[metric].key : own_key[metric - CT_METRIC_COUNT];
+}
+
+static void quantile_of(double *v, size_t n, double q, double *out)
+{
+	*out = NAN;
+	ct_quantiles(v, n, &q, 1, out);
+}
+
+/* JCT by class: 1 training, 0 inference, as the families say. */
+static void by_class(const struct ct_cell_result *r, int train, double *mean, double *median)
+{
+	const struct ct_outcome *o = ct_world_outcomes(r->world);
+	const struct ct_workload *w = r->setup.work;
+	const struct ct_family *const *f = r->setup.spec.families;
+	double *jct = ct_calloc(w->n + 1, sizeof *jct), sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; f && i < w->n; i++) {
+		if (o[i].state != CT_JOB_FINISHED || !f[i] || f[i]->train != train)
+			continue;
+		jct[n] = ct_seconds(o[i].finish_us - w->jobs[i].submit_us);
+		sum += jct[n++];
+	}
+	*mean = n ? sum / (double)n : (double)NAN;
+	quantile_of(jct, n, 0.5, median);
+	free(jct);
+}
+
+static double slowest_decile(const struct ct_cell_result *r)
+{
+	const struct ct_outcome *o = ct_world_outcomes(r->world);
+	const struct ct_workload *w = r->setup.work;
+	double *rate = ct_calloc(w->n + 1, sizeof *rate), q;
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (o[i].state == CT_JOB_FINISHED)
+			rate[n++] = ct_seconds(w->jobs[i].duration_us) / ct_seconds(o[i].finish_us - o[i].start_us);
+	quantile_of(rate, n, 0.1, &q);
+	free(rate);
+	return q;
+}
+
+/* Bins of the series lie on a grid of their own; those that begin in the window count. */
+static double active_jobs(const struct ct_cell_result *r)
+{
+	struct ct_series s;
+	double sum = 0;
+	size_t n = 0;
+
+	ct_world_series(r->world, &s);
+	for (size_t i = 0; i < s.n; i++) {
+		ct_time at = s.start_us + (ct_time)i * s.bin_us;
+
+		if (at < r->account.window_start || at >= r->account.window_end)
+			continue;
+		sum += s.running_jobs[i];
+		n++;
+	}
+	return n ? sum / (double)n : (double)NAN;
+}
+
+static void measure(const struct ct_cell_result *r, double *value)
+{
+	const struct ct_account *a = &r->account;
+	double gpu_h = r->summary[CT_METRIC_makespan_s] / 3600 * ct_world_cluster(r->world)->n_gpus;
+	uint64_t n = a->n_transitions[CT_TRANSITION_SWITCH] + a->n_transitions[CT_TRANSITION_MIGRATE];
+
+	memcpy(value, r->summary, sizeof r->summary);
+	by_class(r, 1, &value[CT_STUDY_mean_train_jct_s], &value[CT_STUDY_median_train_jct_s]);
+	by_class(r, 0, &value[CT_STUDY_mean_infer_jct_s], &value[CT_STUDY_median_infer_jct_s]);
+	value[CT_STUDY_slowest_decile_rate] = slowest_decile(r);
+	value[CT_STUDY_transitions_per_gpu_h] = gpu_h > 0 ? (double)n / gpu_h : (double)NAN;
+	value[CT_STUDY_active_jobs] = active_jobs(r);
+	value[CT_STUDY_epoch_ms] = r->perf.schedule_mean_ms;
+	value[CT_STUDY_cpu_s] = r->cpu_s;
+}
+
+/* ---- cells */
+
+struct ct_study *ct_study_new(const struct ct_paper *paper, const char *scenario, const struct ct_cell_set *set,
+			      size_t n_set)
+{
+	struct ct_study *s = ct_calloc(1, sizeof *s);
+
+	*s = (struct ct_study){ .paper = paper, .scenario = scenario, .set = set, .n_set = n_set };
+	return s;
+}
+
+void ct_study_free(struct ct_study *s)
+{
+	if (!s)
+		return;
+	free(s->cell);
+	free(s);
+}
+
+void ct_study_want(struct ct_study *s, size_t study, size_t variant, int64_t first, unsigned n)
+{
+	for (int64_t seed = first; seed < first + (int64_t)n; seed++) {
+		size_t i = 0;
+
+		while (i < s->n &&
+		       (s->cell[i].study != study || s->cell[i].variant != variant || s->cell[i].seed != seed))
+			i++;
+		if (i < s->n)
+			continue;
+		CT_GROW(s->cell, s->cap, s->n + 1);
+		memset(&s->cell[s->n], 0, sizeof *s->cell);
+		s->cell[s->n].study = study;
+		s->cell[s->n].variant = variant;
+		s->cell[s->n++].seed = seed;
+	}
+}
+
+struct settings {
+	struct ct_cell_set set[SETTINGS];
+	size_t n;
+};
+
+static int append(struct settings *to, const struct ct_cell_set *set, size_t n, struct ct_err *err)
+{
+	if (to->n + n > SETTINGS)
+		return ct_err_add(err, CT_ECONFIG, NULL, "a cell of more than %d settings", SETTINGS);
+	if (n)
+		memcpy(to->set + to->n, set, n * sizeof *set);
+	to->n += n;
+	return 0;
+}
+
+/* The text of "section.name" in a finished configuration; NULL: no such key. */
+static const char *value_of(struct ct_config *c, const char *key, struct ct_arena *arena)
+{
+	const char *dot = strchr(key, '.');
+	const struct ct_config_section *section;
+
+	if (!dot)
+		return NULL;
+	section = ct_config_section(ct_arena_text(arena, key, (size_t)(dot - key)));
+	for (const struct ct_opt *o = section ? section->opts : NULL; o && o->name; o++)
+		if (!strcmp(o->name, dot + 1))
+			return ct_opt_text(o, c, arena);
+	return NULL;
+}
+
+/* "*1.5" multiplies the value that the scenario and the settings before give. */
+static int resolve(const struct ct_study *s, struct settings *q, size_t at, struct ct_arena *arena, struct ct_err *err)
+{
+	struct ct_cell_set *set = &q->set[at];
+	double factor, value;
+	struct ct_config c;
+	const char *text;
+	char out[CT_F64_TEXT] = "";
+
+	if (set->value[0] != '*')
+		return 0;
+	ct_config_init(&c);
+	if (ct_cell_config(&c, s->scenario, q->set, at, err) == 0) {
+		text = value_of(&c, set->key, arena);
+		if (ct_parse_f64(set->value + 1, strlen(set->value + 1), &factor) || !text ||
+		    ct_parse_f64(text, strlen(text), &value))
+			ct_err_add(err, CT_ECONFIG, NULL, "'%s: %s' wants a number that stands in the scenario",
+				   set->key, set->value);
+		else
+			ct_f64_format(factor * value, out);
+	}
+	if (!err->code)
+		set->value = ct_arena_text(arena, out, strlen(out));
+	ct_config_fini(&c);
+	return (int)err->code;
+}
+
+static int settle(const struct ct_study *s, const struct cell *k, struct settings *q, struct ct_arena *arena,
+		  struct ct_err *err)
+{
+	const struct ct_paper_change *study = &s->paper->study[k->study], *variant = &s->paper->variant[k->variant];
+	char seed[32];
+
+	q->n = 0;
+	CT_TRY(append(q, s->set, s->n_set, err));
+	CT_TRY(append(q, study->set, study->n, err));
+	CT_TRY(append(q, variant->set, variant->n, err));
+	snprintf(seed, sizeof seed, "%" PRId64, k->seed);
+	CT_TRY(append(q, &(struct ct_cell_set){ "sim.seed", ct_arena_text(arena, seed, strlen(seed)) }, 1, err));
+	for (size_t i = 0; i < q->n; i++)
+		CT_TRY(resolve(s, q, i, arena, err));
+	return 0;
+}
+
+static int run_cell(const struct ct_study *s, struct cell *k, const volatile sig_atomic_t *interrupted,
+		    struct ct_err *err)
+{
+	const struct ct_cell_request request = { .interrupt = interrupted };
+	struct ct_arena arena = { 0 };
+	struct ct_err inner = { 0 };
+	struct ct_cell_result r;
+	struct settings q;
+	struct ct_config c;
+
+	ct_config_init(&c);
+	if (settle(s, k, &q, &arena, &inner) == 0 && ct_cell_config(&c, s->scenario, q.set, q.n, &inner) == 0 &&
+	    ct_cell_run(&c, &request, &r, &inner) == 0) {
+		measure(&r, k->value);
+		k->done = !r.stopped;
+		ct_cell_fini(&r);
+	}
+	ct_config_fini(&c);
+	ct_arena_fini(&arena);
+	if (inner.code)
+		return ct_err_at(err, inner.code, NULL, "study '%s', variant '%s', seed %" PRId64 ": %s",
+				 s->paper->study[k->study].name, s->paper->variant[k->variant].name, k->seed,
+				 inner.text);
+	return 0;
+}
+
+/* ---- processes: cell i is run by process i modulo their number, which sends the cell
+ * back through its pipe */
+
+struct message {
+	uint64_t index;
+	int code;
+	struct cell cell;
+	char text[MESSAGE];
+};
+
+static int send_all(int fd, const void *p, size_t n)
+{
+	const char *at = p;
+
+	while (n > 0) {
+		ssize_t k = write(fd, at, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return -1;
+		at += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+static void work(struct ct_study *s, const size_t *todo, size_t n, unsigned me, unsigned processes, int fd,
+		 const volatile sig_atomic_t *interrupted)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (size_t i = me; i < n && !(interrupted && *interrupted); i += processes) {
+		struct message m;
+		struct ct_err err = { 0 };
+
+		memset(&m, 0, sizeof m);
+		m.index = todo[i];
+		m.code = run_cell(s, &s->cell[todo[i]], interrupted, &err);
+		m.cell = s->cell[todo[i]];
+		snprintf(m.text, sizeof m.text, "%.*s", MESSAGE - 1, err.text);
+		if (send_all(fd, &m, sizeof m) || m.code)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+struct child {
+	pid_t pid;
+	int fd;
+	size_t got; /* bytes of the message that is arriving */
+	struct message m;
+};
+
+static int take(struct ct_study *s, struct child *c, uint64_t *done, struct ct_err *err)
+{
+	ssize_t k = read(c->fd, (char *)&c->m + c->got, sizeof c->m - c->got);
+
+	if (k < 0)
+		return errno == EINTR ? 0 : ct_err_at(err, CT_EIO, NULL, "pipe of a worker: %s", strerror(errno));
+	if (k == 0) {
+		close(c->fd);
+		c->fd = -1;
+		return 0;
+	}
+	c->got += (size_t)k;
+	if (c->got < sizeof c->m)
+		return 0;
+	c->got = 0;
+	if (c->m.code)
+		return ct_err_at(err, (enum ct_code)c->m.code, NULL, "%s", c->m.text);
+	s->cell[c->m.index] = c->m.cell;
+	++*done;
+	return 0;
+}
+
+static int collect(struct ct_study *s, struct child *child, unsigned n, uint64_t total, const struct ct_study_run *how,
+		   struct ct_err *err)
+{
+	uint64_t done = 0;
+
+	for (;;) {
+		struct pollfd p[PROCESSES];
+		unsigned open = 0;
+
+		for (unsigned i = 0; i < n; i++) {
+			p[i] = (struct pollfd){ .fd = child[i].fd, .events = POLLIN };
+			open += child[i].fd >= 0;
+		}
+		if (!open)
+			return 0;
+		if (poll(p, n, -1) < 0 && errno != EINTR)
+			return ct_err_at(err, CT_EIO, NULL, "waiting for workers: %s", strerror(errno));
+		for (unsigned i = 0; i < n; i++)
+			if (child[i].fd >= 0 && p[i].revents)
+				CT_TRY(take(s, &child[i], &done, err));
+		if (how->progress)
+			how->progress(how->ctx, done, total);
+	}
+}
+
+static int begin(struct ct_study *s, const size_t *todo, size_t n, const struct ct_study_run *how, struct child *child,
+		 unsigned *started, unsigned processes, struct ct_err *err)
+{
+	for (unsigned i = 0; i < processes; i++) {
+		int fd[2];
+
+		if (pipe(fd))
+			return ct_err_at(err, CT_EIO, NULL, "pipe: %s", strerror(errno));
+		fflush(NULL);
+		child[i] = (struct child){ .pid = fork(), .fd = fd[0] };
+		if (child[i].pid < 0) {
+			close(fd[0]);
+			close(fd[1]);
+			return ct_err_at(err, CT_EIO, NULL, "fork: %s", strerror(errno));
+		}
+		if (child[i].pid == 0)
+			work(s, todo, n, i, processes, fd[1], how->interrupted);
+		close(fd[1]);
+		++*started;
+	}
+	return 0;
+}
+
+static int run_many(struct ct_study *s, const size_t *todo, size_t n, const struct ct_study_run *how,
+		    unsigned processes, struct ct_err *err)
+{
+	struct child *child = ct_calloc(processes, sizeof *child);
+	unsigned started = 0;
+	int rc = begin(s, todo, n, how, child, &started, processes, err);
+
+	if (!rc)
+		rc = collect(s, child, started, n, how, err);
+	for (unsigned i = 0; i < started; i++) {
+		int status;
+
+		if (rc)
+			kill(child[i].pid, SIGKILL);
+		if (child[i].fd >= 0)
+			close(child[i].fd);
+		while (waitpid(child[i].pid, &status, 0) < 0 && errno == EINTR)
+			;
+		if (!rc && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+			rc = ct_err_at(err, CT_EIO, NULL, "a worker ended early (%s %d)",
+				       WIFSIGNALED(status) ? "signal" : "status",
+				       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	}
+	free(child);
+	return rc;
+}
+
+int ct_study_run(struct ct_study *s, const struct ct_study_run *how, struct ct_err *err)
+{
+	unsigned processes = how->processes < PROCESSES ? how->processes : PROCESSES;
+	size_t *todo = ct_calloc(s->n + 1, sizeof *todo), n = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->cell[i].done)
+			todo[n++] = i;
+	if (processes > 1 && n > 1)
+		rc = run_many(s, todo, n, how, processes < n ? processes : (unsigned)n, err);
+	for (size_t i = 0; processes <= 1 && i < n && !rc && !(how->interrupted && *how->interrupted); i++) {
+		rc = run_cell(s, &s->cell[todo[i]], how->interrupted, err);
+		if (how->progress)
+			how->progress(how->ctx, i + 1, n);
+	}
+	if (processes > 1 && n == 1)
+		rc = run_cell(s, &s->cell[todo[0]], how->interrupted, err);
+	free(todo);
+	return rc;
+}
+
+size_t ct_study_values(const struct ct_study *s, size_t study, size_t variant, int metric, double *out, size_t cap)
+{
+	int64_t last = INT64_MIN;
+	size_t n = 0;
+
+	while (n < cap) {
+		const struct cell *best = NULL;
+
+		for (size_t i = 0; i < s->n; i++) {
+			const struct cell *k = &s->cell[i];
+
+			if (k->done && k->study == study && k->variant == variant && k->seed > last &&
+			    (!best || k->seed < best->seed))
+				best = k;
+		}
+		if (!best)
+			break;
+		last = best->seed;
+		out[n++] = best->value[metric];
+	}
+	return n;
+}
