@@ -901,7 +901,8 @@ static const struct ct_opt binpack[] = OPTIONS("both", "gpu_binpack");
 static const struct ct_opt nogate[] = OPTIONS("off", "gpu_binpack");
 
 static const struct ct_why whys[] = {
-	[CT_VOL_WHY_GATE] = { "gate", "not admitted; GPUs asked for: %a, left in the budget of the enqueue gate: %b", 1 },
+	[CT_VOL_WHY_GATE] = { "gate", "not admitted; GPUs asked for: %a, left in the budget of the enqueue gate: %b",
+			      1 },
 	[CT_VOL_WHY_GANG] = { "gang", "admitted; GPUs wanted at once: %a, idle: %b", 1 },
 	[CT_VOL_WHY_NODES] = { "nodes", "admitted; GPUs wanted: %a, idle: %b, but its pods do not fit the nodes", 1 },
 	[CT_VOL_WHY_SHARE] = { "share", "admitted; its queue deserves %a GPUs and holds %b", 1 },

@@ -83,8 +83,8 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 
 static const struct ct_why whys[] = { { "one", "%a", 1 }, { "two", "%j", 0 }, { .name = NULL } };
 static const struct ct_policy asks = {
-	CT_POLICY_HEAD, .name = "asks", .summary = "asks", .state_size = sizeof(struct asker), .schedule = schedule,
-	.whys = whys,
+	CT_POLICY_HEAD,       .name = "asks", .summary = "asks", .state_size = sizeof(struct asker),
+	.schedule = schedule, .whys = whys,
 };
 
 static double by_kind(void *state, uint32_t self, uint32_t other)
