@@ -25,7 +25,7 @@ static const struct ct_flag flags[] = {
 	{ "csv", CT_FLAG_CSV, "FOLDER", "jobs.csv, summary.csv and series.csv" },
 	{ "json", FLAG_JSON, NULL, "one JSON document instead of the table" },
 	{ "no-perf", CT_FLAG_NO_PERF, NULL, "leave wall-clock figures out: a result file repeats byte for byte" },
-	{ "by", FLAG_BY, "WHAT", "also JCT and wait by user (with fairness), partition, class or size; in the table" },
+	{ "by", FLAG_BY, "WHAT", "table by user (with fairness), partition, class or size of job" },
 	{ "progress", FLAG_PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	{ 0 },
 };
