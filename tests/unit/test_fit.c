@@ -268,7 +268,7 @@ static struct ct_fit_score hold_out(const struct gavel *g, size_t train)
 	struct ct_fit_result r;
 	struct ct_fit_score score;
 
-	assert_int_equal(ct_fit_latents_best(&l, g->pair, train, 0.08, 2, 1, &r, &err), 0);
+	assert_int_equal(ct_fit_latents_best(&l, g->pair, train, 0.12, 3, 1, &r, &err), 0);
 	ct_fit_predict(&m, r.t, g->pair + from, n, s);
 	score = ct_fit_score(g->pair + from, n, (const double(*)[2])s);
 	ct_fit_result_fini(&r);
