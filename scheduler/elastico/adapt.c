@@ -116,43 +116,47 @@ static const struct ct_elastico_config *held(const struct ct_elastico *e, const 
 	return &e->family[e->job[job].family].config[config_of(v, job)];
 }
 
+/* The slow-down that it saw is that of its slowest member: what is not explained by those
+ * whose effect is known is put down to the worst of the others. */
 static void finish_window(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p, uint32_t job)
 {
 	struct ct_elastico_job *j = &e->job[job];
 	const struct ct_elastico_config *c = held(e, v, job);
 	double done = v->host->progress_us(v->host->ctx, job) - j->window_progress;
-	double alone = c->throughput * share_of(e, v, job) * (double)(v->now_us - j->window_us), s;
+	double alone = c->throughput * share_of(e, v, job) * (double)(v->now_us - j->window_us), s, its;
 
 	j->window_us = -1;
 	if (!(done > 0))
 		return;
-	s = alone / done;
-	ct_iac_measured(e, c, held(e, v, j->partner), s);
+	s = its = alone / done;
+	if (j->known > 0.98 * s)
+		its = fmin(s, j->suspected);
+	ct_iac_measured(e, c, held(e, v, j->suspect), its);
 	if (ct_pds_violates(e, v, job, config_of(v, job), s, e->hysteresis))
-		p->note(p, job, CT_WHY_MEASURED, j->partner, s,
+		p->note(p, job, CT_WHY_MEASURED, j->suspect, s,
 			ct_iac_tau_of(e, v, &e->family[j->family], config_of(v, job), share_of(e, v, job)));
+	j->pace = fmax(j->known, its);
+	j->suspect = CT_NO_JOB;
 }
 
 static void measure(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p, uint32_t job)
 {
 	struct ct_elastico_job *j = &e->job[job];
-	uint32_t own = config_of(v, job), other = config_of(v, j->partner);
+	uint32_t own = config_of(v, job);
 
-	if (j->window_us >= 0 &&
-	    (j->window_partner != j->partner || j->window_config != own || j->window_other != other))
+	if (j->window_us >= 0 && (j->window_beside != j->beside || j->window_config != own))
 		j->window_us = -1;
-	if (ct_iac_is_measured(e, held(e, v, job), held(e, v, j->partner)) || j->profile_us >= 0)
+	if (j->suspect == CT_NO_JOB || j->profile_us >= 0)
 		return;
-	if (!ct_elastico_ready(e, v, job) || !ct_elastico_ready(e, v, j->partner)) {
+	if (!ct_elastico_ready(e, v, job) || !j->calm) {
 		j->window_us = -1;
 		return;
 	}
 	if (j->window_us < 0) {
 		j->window_us = v->now_us;
 		j->window_progress = v->host->progress_us(v->host->ctx, job);
-		j->window_partner = j->partner;
+		j->window_beside = j->beside;
 		j->window_config = own;
-		j->window_other = other;
 	}
 	if (ct_elastico_due(e, j->window_us + e->window))
 		finish_window(e, v, p, job);
@@ -162,12 +166,8 @@ void ct_adapt_measure(struct ct_elastico *e, const struct ct_view *v, struct ct_
 {
 	if (!e->iac || !e->pds || !e->measure)
 		return;
-	for (uint32_t i = 0; i < e->n_shared; i++) {
-		if (has_one_partner(e, e->shared[i]))
-			measure(e, v, p, e->shared[i]);
-		else
-			e->job[e->shared[i]].window_us = -1;
-	}
+	for (uint32_t i = 0; i < e->n_shared; i++)
+		measure(e, v, p, e->shared[i]);
 }
 
 /* ---- pairs */
@@ -327,17 +327,59 @@ static int adapt_pair(struct ct_elastico *e, const struct ct_view *v, struct ct_
 	return now.bad ? part(e, v, p, &now) : 0;
 }
 
+/* A gang beside several, or one of several beside a gang: only where it is itself is up to
+ * it. It moves when its slowest member is beyond its tolerance. */
+static int adapt_gang(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p, uint32_t job)
+{
+	struct ct_elastico_job *j = &e->job[job];
+	uint32_t n = ct_view_job(v, job)->gpus_held, own = config_of(v, job), config;
+	double now = value_of(e, v, job, own, j->pace), lost, pace = j->pace;
+	struct ct_elastico_place at;
+
+	if (!ct_pds_violates(e, v, job, own, pace, e->hysteresis) || !may_change(e, v, job))
+		return 0;
+	config = best_alone(e, v, job);
+	lost = (double)v->host->price_us(v->host->ctx, job, CT_MOVE_MIGRATE, config, NULL) * now;
+	if (ct_pack_find_idle(e, v, job, config, n, n, 0)) {
+		if (!pays(e, value_of(e, v, job, config, 1) - now, lost, ct_view_job(v, job)->start_us))
+			return 0;
+		p->note(p, job, CT_WHY_SEPARATED, j->partner, pace, 1);
+		return move(e, v, p, job, config, n);
+	}
+	if (j->n_alone)
+		ct_pack_remove_host(e, job);
+	at = ct_pack_find_shared(e, v, job, n, e->margin);
+	if (!at.found || !at.n_hosts || !pays(e, at.gain - now, lost, ct_view_job(v, job)->start_us))
+		return 0;
+	if (ct_admit_make_room(e, v, p, job, &at) || move(e, v, p, job, at.config, n))
+		return 1;
+	p->note(p, job, CT_WHY_MOVED, e->host_job[0], pace, at.self);
+	ct_admit_settle(e, v, job, &at);
+	return 0;
+}
+
+/* Still where it was when the epoch began? */
+static bool untouched(const struct ct_elastico *e, const struct ct_view *v, uint32_t job)
+{
+	return ct_view_job(v, job)->gpus_held && e->job[job].changed_us < v->now_us;
+}
+
 static int adapt_pairs(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p)
 {
 	for (uint32_t i = 0; i < e->n_shared; i++) {
-		struct ct_elastico_job *j = &e->job[e->shared[i]];
+		uint32_t job = e->shared[i], partner = e->job[job].partner;
 
-		j->seen = i;
-		/* Still beside each other, and met at the newer one? */
-		if (!has_one_partner(e, e->shared[i]) || ct_view_job(v, j->partner)->gpus_held == 0 ||
-		    e->job[j->partner].seen >= i || e->shared[e->job[j->partner].seen] != j->partner)
+		e->job[job].seen = i;
+		if (!untouched(e, v, job) || !untouched(e, v, partner))
 			continue;
-		if (adapt_pair(e, v, p, j->partner, e->shared[i]))
+		if (!has_one_partner(e, job)) {
+			if (adapt_gang(e, v, p, job))
+				return 1;
+			continue;
+		}
+		/* Once for both, at the newer one. */
+		if (e->job[partner].seen < i && e->shared[e->job[partner].seen] == partner &&
+		    adapt_pair(e, v, p, partner, job))
 			return 1;
 	}
 	return 0;

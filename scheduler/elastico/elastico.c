@@ -295,6 +295,8 @@ static const struct ct_opt opts[] = {
 	{ "hysteresis", CT_OPT_DOUBLE, AT(hysteresis), "0.05", 0, 10, NULL, NULL,
 	  "slow-down above the tolerance before residents are touched", 0 },
 	{ "measure", CT_OPT_BOOL, AT(measure), "true", 0, 0, NULL, NULL, "measured slow-downs replace predictions", 0 },
+	{ "learn", CT_OPT_BOOL, AT(learn), "true", 0, 0, NULL, NULL,
+	  "measured errors of a prediction correct those of the same two families", 0 },
 	{ "window", CT_OPT_SECONDS, AT(window), "60", 1e-6, 1e9, NULL, "s", "time over which they are measured", 0 },
 	{ "separate", CT_OPT_BOOL, AT(separate), "true", 0, 0, NULL, NULL,
 	  "preempt the newer of a pair that would be faster taking turns", 0 },

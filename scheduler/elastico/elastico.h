@@ -33,7 +33,8 @@ struct ct_elastico_config {
 	double need[CT_ELASTICO_RESOURCES]; /* of each GPU it holds, as shares of one GPU's part of the machine */
 	uint32_t mem_mib, cpu_milli, ram_mib;
 	uint32_t kind, row; /* the host's number of its profile; row in the table of slow-downs */
-	bool ok;            /* reaches the floor and fits a GPU */
+	uint32_t family;
+	bool ok; /* reaches the floor and fits a GPU */
 };
 
 struct ct_elastico_family {
@@ -138,7 +139,12 @@ struct ct_elastico_job {
 	uint32_t n_partners;       /* 0, 1, 2 = several */
 	uint32_t partner;          /* the last one met */
 	uint32_t least_mem;        /* of the GPUs it holds, MiB */
-	double pace;               /* predicted slow-down */
+	double pace;               /* slow-down by those beside it, predicted or measured */
+	bool calm;                 /* none of those beside it is in a transition */
+	uint64_t beside;           /* digest of who is beside it, and in which configurations */
+	uint32_t suspect;          /* of those whose effect was not measured, the worst; CT_NO_JOB */
+	double suspected;          /* slow-down that is expected of it */
+	double known;              /* largest of the measured ones */
 	uint32_t choice;           /* c* */
 	uint32_t next_host, group; /* of hosts */
 	uint32_t seen;
@@ -148,7 +154,8 @@ struct ct_elastico_job {
 	/* measurement beside a partner */
 	ct_time window_us; /* when it began, -1: it does not run */
 	double window_progress;
-	uint32_t window_partner, window_config, window_other;
+	uint64_t window_beside;
+	uint32_t window_config;
 };
 
 /* Waiting jobs that are alike to placement. */
@@ -185,6 +192,12 @@ struct ct_pair_choice { /* of a newcomer beside a host */
 	bool fits;
 };
 
+struct ct_iac_bias {    /* of predictions for jobs of one family beside those of another */
+	double log_sum; /* of measured / predicted */
+	uint32_t n;
+	double factor; /* that the predictions not measured yet get; 0 = 1 */
+};
+
 /* A place for a job. */
 struct ct_elastico_place {
 	bool found, shared;
@@ -200,7 +213,7 @@ struct ct_elastico_place {
 struct ct_elastico {
 	/* options */
 	int rst, esp, iac, pds, elastic, every_epoch, measure, pareto, inside, diminishing, tau_paper, util_by_queue;
-	int separate;
+	int separate, learn;
 	int64_t horizon, rounds, iterations;
 	double switch_cost, step, price_tolerance, alpha, gamma, margin, payback;
 	double tau_base, beta, beta_max, target, hysteresis, cache_hit;
@@ -236,6 +249,7 @@ struct ct_elastico {
 	struct ct_pair_choice *fixed; /* [family][configuration of the host] */
 	struct ct_pair_choice *reply; /* [configuration][family of the host] */
 	struct ct_pair_choice *joint; /* [family][family of the host] */
+	struct ct_iac_bias *bias;     /* [family][family of the other] */
 	uint32_t fixed_families, fixed_configs, version;
 	/* jobs */
 	struct ct_elastico_job *job;

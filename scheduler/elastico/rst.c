@@ -30,6 +30,7 @@ static void fill_config(struct ct_elastico *e, const struct ct_view_config *c, u
 		.ram_mib = c->mem_mib,
 		.kind = c->kind,
 		.row = ct_iac_row(e, c->kind),
+		.family = (uint32_t)e->n_families,
 	};
 	out->need[CT_ELASTICO_SM] = c->sm_frac > 0 ? c->sm_frac : 0; /* NaN: unknown, no rent */
 	out->need[CT_ELASTICO_MEM] = e->gpu_mem_mib == UINT32_MAX ? 0 : part(c->gpu_mem_mib, e->gpu_mem_mib);
