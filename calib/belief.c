@@ -383,10 +383,7 @@ static void get_ready(struct ct_believer *b)
 	struct ct_err err = { 0 };
 
 	take_ready(b);
-	b->hopeless = ct_believer_check(b, &err) != 0;
-	if (b->hopeless)
-		return;
-	CT_CHECK(NULL, b->predictor || train(b, &err) == 0, "training that was checked before failed: %s", err.text);
+	CT_CHECK(NULL, b->predictor || train(b, &err) == 0, "a predictor that was not checked: %s", err.text);
 	b->feature = ct_calloc(2 * (size_t)b->n_kinds + 1, CT_JOB_FEATURES * sizeof *b->feature);
 	for (uint32_t k = 0; k < 2 * b->n_kinds; k++) {
 		struct ct_profile p = as_seen(b, k);
@@ -414,12 +411,8 @@ static void predict(struct ct_believer *b, uint32_t self, uint32_t other, uint32
 {
 	double *x;
 
-	if (!b->feature && !b->hopeless)
+	if (!b->feature)
 		get_ready(b);
-	for (uint32_t i = 0; i < n && b->hopeless; i++)
-		out[i] = 1;
-	if (b->hopeless)
-		return;
 	x = ct_calloc(n * width(b), sizeof *x);
 	for (uint32_t i = 0; i < n; i++)
 		features_of(b, self, other + i, x + i * width(b));

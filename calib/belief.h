@@ -32,7 +32,7 @@
  * of the two workloads stand beside the features that there are.
  *
  * Training waits for the first question, and answers are kept: a run whose policy
- * never asks pays nothing, and needs no predictor that could be made at all
+ * never asks pays nothing. Whether there is anything to learn from is known before
  * (ct_believer_check()). Answers do not depend on what was asked before; all are at
  * least 1. */
 #ifndef CT_CALIB_BELIEF_H
@@ -69,7 +69,7 @@ int ct_believer_new(const struct ct_belief_options *o, const struct ct_truth *t,
 		    struct ct_err *err);
 void ct_believer_free(struct ct_believer *b);
 /* CT_ECONFIG: the predictor cannot be trained here (too few measured pairs, a library
- * that is missing); then every answer is 1, and means nothing. */
+ * that is missing); then nobody may ask. */
 int ct_believer_check(const struct ct_believer *b, struct ct_err *err);
 /* Lives as long as `b`. */
 const struct ct_belief *ct_believer_belief(const struct ct_believer *b);

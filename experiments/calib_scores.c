@@ -162,6 +162,17 @@ int ct_scores_generated(const struct ct_scores_options *o, struct ct_score_list 
 	return 0;
 }
 
+/* A split with fewer groups than folds is left out. */
+static int has_groups(const struct ct_samples *s, enum ct_split split, uint64_t seed)
+{
+	struct ct_crossval_options o = { .folds = FOLDS, .split = split, .seed = seed };
+	unsigned *fold = ct_calloc(s->n + 1, sizeof *fold);
+	size_t n = ct_crossval_folds(s, &o, fold);
+
+	free(fold);
+	return n >= FOLDS;
+}
+
 int ct_scores_measured(const char *name, const struct ct_samples *s, uint64_t seed, unsigned seeds,
 		       struct ct_score_list *out, struct ct_err *err)
 {
@@ -170,6 +181,8 @@ int ct_scores_measured(const char *name, const struct ct_samples *s, uint64_t se
 			struct ct_crossval_options o = { FOLDS, split, seed + i, 1, 0 };
 			struct ct_score_line *line;
 
+			if (!has_groups(s, split, seed + i))
+				continue;
 			CT_TRY(crossval(out, name, s, split, seed + i, 0, err));
 			line = ct_score_line(out, name, ct_split_name[split], "dnn, S >= 1");
 			CT_TRY(ct_crossval(&ct_learner_dnn, s, &o, line->score[line->seeds++], err));

@@ -51,8 +51,8 @@ struct ct_scores_options {
  * same without noise (by pair); and predictors trained on the whole set against all
  * pairs of all configurations and of those it never saw. */
 int ct_scores_generated(const struct ct_scores_options *o, struct ct_score_list *out, struct ct_err *err);
-/* Measured samples: the three splits, without a floor at 1; for the network also with
- * the paper's ("dnn, S >= 1"). */
+/* Measured samples: the three splits (one with fewer than 5 groups is left out), without a floor at 1; for the network
+ * also with the paper's ("dnn, S >= 1"). */
 int ct_scores_measured(const char *name, const struct ct_samples *s, uint64_t seed, unsigned seeds,
 		       struct ct_score_list *out, struct ct_err *err);
 

@@ -75,10 +75,7 @@ int ct_cell_run(struct ct_config *c, const struct ct_cell_request *q, struct ct_
 	spec.belief = out->setup.belief;
 	if (!rc)
 		rc = ct_control_run(&spec, &out->world, &out->perf, err);
-	if (!rc)
-		rc = ct_setup_believed(&out->setup, err);
 	if (rc) {
-		ct_world_free(out->world);
 		ct_setup_fini(&out->setup);
 		return rc;
 	}

@@ -153,8 +153,10 @@ static void print_winner(const struct ct_score_list *s)
 					 ct_score_mean(best, CT_SCORE_ALL, CT_MAPE_PCT).mean)
 				best = &s->v[i];
 		}
-		if (!best)
+		if (!best) {
+			printf("by %s: fewer than 5 groups, left out\n", ct_split_name[split]);
 			continue;
+		}
 		printf("%sby %s: '%s' has the least MAPE", split ? "" : "\n", ct_split_name[split], best->predictor);
 		if (dnn && xgb) {
 			d = ct_score_difference(xgb, dnn);

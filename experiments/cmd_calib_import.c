@@ -13,6 +13,7 @@
 
 /* What a scheduler would have measured: 30 % of the pairs, the paper's 20 to 30 %. */
 static const double shown = .3;
+enum { FEW = 24 }; /* rows that the learners and a random share of pairs want */
 
 static int read_table(struct ct_calib_args *a, struct ct_measured_report *r, struct ct_calibration **c,
 		      struct ct_err *err)
@@ -43,6 +44,10 @@ static int hold_out(const struct ct_calib_args *a, struct ct_calibration *c, str
 	int rc;
 
 	ct_samples_calibration(c, &s);
+	if (shown * (double)s.n < FEW) {
+		ct_samples_fini(&s);
+		return 0;
+	}
 	rc = ct_curve(&s, &o, score, err);
 	ct_samples_fini(&s);
 	if (rc)
@@ -93,6 +98,10 @@ static void print_text(const struct ct_calibration *c, const struct ct_measured_
 	printf("%s: %zu workloads, %zu configurations, %zu measured pairs\n", c->gpu, r->workloads, r->configs,
 	       r->pairs);
 	print_counts(r);
+	if (!c->n_holdouts) {
+		puts("too few pairs to keep any apart: no predictor was tried");
+		return;
+	}
 	printf("\nPredictors that saw %.0f %% of the pairs, on the others\n", 100 * shown);
 	ct_table_init(&t);
 	ct_table_column(&t, "predictor", "", CT_LEFT);

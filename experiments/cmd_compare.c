@@ -12,7 +12,7 @@
 enum { FLAG_JSON = 256, FLAG_VS, FLAG_BY, FLAG_WIDTH };
 static const struct ct_flag flags[] = {
 	{ "vs", FLAG_VS, NULL, "between sets: runs of one configuration before it, of the next behind" },
-	{ "by", FLAG_BY, "WHAT", "also by user (and fairness), partition, class (training, inference) or size" },
+	{ "by", FLAG_BY, "WHAT", "also by user (with fairness), partition, class or size of job" },
 	{ "width", FLAG_WIDTH, "FRAC", "half-width of a's mean for which needed runs are told (0.05)" },
 	{ "json", FLAG_JSON, NULL, "one JSON document, rows metric a b diff lo hi effect n verdict" },
 	{ 0 },
@@ -146,7 +146,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_compare = {
 	.name = "compare",
-	.usage = "A.h5 B.h5 [...] [OPTION]... | A1.h5 A2.h5 ... --vs B1.h5 B2.h5 ... [OPTION]...",
+	.usage = "A.h5 B.h5 [...] [OPTION]... | A1.h5 A2.h5 ... --vs B1.h5 B2.h5 ...",
 	.summary = "compare results, each with the first: paired differences with confidence intervals",
 	.flags = flags,
 	.notes = "Single runs: jobs are paired by job_id, 95 % intervals by batch means over the order of submission.\n"

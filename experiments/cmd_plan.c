@@ -10,13 +10,11 @@
 
 enum { FLAG_TARGET = CT_FLAG_OWN, FLAG_VARY, FLAG_POLICIES, FLAG_RUNS, FLAG_STATIC, FLAG_JSON, FLAG_PROGRESS };
 static const struct ct_flag flags[] = {
-	{ "target", FLAG_TARGET, "TARGET",
-	  "[train.|infer.]METRIC<NUMBER, or >; several numbers: a row each; repeatable" },
-	{ "vary", FLAG_VARY, "RANGE", "gpus=LO..HI or nodes=LO..HI: whole nodes of cluster.gpus_per_node GPUs" },
-	{ "policies", FLAG_POLICIES, "A,B,...",
-	  "instead of policy.name; --static: the pools', then the shared cluster's" },
-	{ "runs", FLAG_RUNS, "N", "seeds a size, sim.seed and those behind it (5 where jobs are generated, else 1)" },
-	{ "static", FLAG_STATIC, NULL, "two pools under the first policy against one cluster under the others" },
+	{ "target", FLAG_TARGET, "TARGET", "[train.|infer.]METRIC<N[,N...] or >; a row for each N; repeatable" },
+	{ "vary", FLAG_VARY, "RANGE", "gpus=LO..HI or nodes=LO..HI, by nodes of cluster.gpus_per_node" },
+	{ "policies", FLAG_POLICIES, "A,B,...", "instead of policy.name; --static: the pools', then the others" },
+	{ "runs", FLAG_RUNS, "N", "seeds a size, from sim.seed on (5 where jobs are generated, else 1)" },
+	{ "static", FLAG_STATIC, NULL, "two pools, first policy, against one cluster, other policies" },
 	{ "json", FLAG_JSON, NULL, "one JSON document instead of the tables" },
 	{ "progress", FLAG_PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	CT_RUN_FLAGS,
@@ -164,7 +162,6 @@ const struct ct_command ct_cmd_plan = {
 		 "trace.load; generate.gpus with generate.kind. --static: as many GPUs as sharing saves (classes by\n"
 		 "the trace's column kind = train or infer; without --policies volcano, then elastico).",
 	.examples = "  cotenant plan run.yaml --target 'p95_jct_s<7200' --vary gpus=16..512 --policies fifo,easy\n"
-		    "  cotenant plan run.yaml --target 'train.mean_slowdown<2,3,4' --target 'infer.p95_wait_s<600' \\\n"
-		    "      --vary gpus=8..256 --runs 10 --static --policies volcano,lucid --json",
+		    "  cotenant plan r.yaml --static --target 'train.p95_wait_s<90' --target 'infer.p95_wait_s<60' ...",
 	.run = run,
 };

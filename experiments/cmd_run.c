@@ -87,9 +87,11 @@ static void add_circumstances(struct ct_result *r, const struct ct_program *p)
 	ct_result_add(r, CT_RESULT_PERF, "command", command, 0);
 }
 
-static void add_perf(struct ct_result *r, const struct ct_program *p, const struct ct_cell_result *cell)
+static void add_perf(struct ct_result *r, const struct ct_program *p, const struct ct_policy *policy,
+		     const struct ct_cell_result *cell)
 {
 	const struct ct_run_perf *perf = &cell->perf;
+	const char *const *names = ct_control_components(policy);
 	double engine_s = perf->cpu_s - perf->policy_cpu_s;
 	struct rusage use;
 
@@ -103,6 +105,8 @@ static void add_perf(struct ct_result *r, const struct ct_program *p, const stru
 	add_number(r, "epochs", (double)perf->schedules);
 	add_number(r, "run_cpu_s", perf->cpu_s);
 	add_number(r, "policy_cpu_s", perf->policy_cpu_s);
+	for (uint32_t i = 0; names && i < CT_COMPONENTS && names[i]; i++)
+		add_number(r, ct_result_text(r, "%s_%s_ms", policy->name, names[i]), perf->component_ms[i]);
 	add_number(r, "read_s", cell->setup.read_s);
 	add_number(r, "wall_s", ct_wall_s() - p->wall_start);
 	add_circumstances(r, p);
@@ -125,7 +129,7 @@ static int conclude(const struct ct_program *p, const struct request *q, struct 
 		    struct ct_cell_result *cell, struct ct_err *err)
 {
 	if (c->output.perf)
-		add_perf(&cell->result, p, cell);
+		add_perf(&cell->result, p, c->policy.policy, cell);
 	ct_setup_print_rejected(cell->world, "cotenant: warning: rejected", stderr);
 	if (cell->account.left && !cell->stopped && c->sim.until == 0)
 		ct_setup_print_starved(cell->world, cell->account.left, stderr);

@@ -374,6 +374,19 @@ static int is_shown(const struct ct_set_row *r)
 	return r->group || m < 0 || ct_metric_is_main((enum ct_metric)m);
 }
 
+/* That of the mean; beside it that of the median where it calls another winner, or one. */
+static void put_verdict(const struct ct_paired *p, struct ct_table *t)
+{
+	int calls = p->median_verdict == CT_A_LOWER || p->median_verdict == CT_B_LOWER;
+	char text[64];
+
+	snprintf(text, sizeof text, "%s%s%s%s", ct_verdict_text(p->verdict),
+		 calls && p->median_verdict != p->verdict ? " (median: " : "",
+		 calls && p->median_verdict != p->verdict ? ct_verdict_text(p->median_verdict) : "",
+		 calls && p->median_verdict != p->verdict ? ")" : "");
+	ct_table_text(t, text);
+}
+
 static void print_row(const struct ct_set_row *r, int with_group, struct ct_table *t)
 {
 	const double mean[] = { r->p.a,         r->p.b,        r->p.mean.value,
@@ -391,7 +404,7 @@ static void print_row(const struct ct_set_row *r, int with_group, struct ct_tabl
 	ct_table_number(t, r->p.effect, 2);
 	ct_table_number(t, (double)r->p.n, 0);
 	ct_table_number(t, r->runs_needed ? (double)r->runs_needed : NAN, 0);
-	ct_table_text(t, ct_verdict_text(r->p.verdict));
+	put_verdict(&r->p, t);
 }
 
 /* At most so many groups, as `compare` of single runs has it. */
@@ -444,7 +457,8 @@ int ct_compare_sets_print(const struct ct_set_comparison *c, FILE *to, struct ct
 		"difference by Student's t, median difference by order statistics (6 pairs at least), ratio of\n"
 		"means by Fieller's theorem. effect = mean / standard deviation of the differences. needed =\n"
 		"pairs that make half the interval of the mean at most %g %% of a. The verdict is that of the\n"
-		"interval of the mean: a winner is called only where it excludes 0.\n",
+		"interval of the mean: a winner is called only where it excludes 0. Where the median's calls one\n"
+		"and the mean's does not, a few runs differ much more than the others.\n",
 		c->width * 100);
 	if (c->by == CT_BY_USER)
 		fputs(CT_FAIRNESS_NOTE, to);
@@ -488,6 +502,7 @@ static void json_row(struct ct_json *j, const struct ct_set_comparison *c, const
 	else
 		ct_json_null(j, "runs_needed");
 	ct_json_text(j, "verdict", ct_verdict_text(r->p.verdict));
+	ct_json_text(j, "median_verdict", ct_verdict_text(r->p.median_verdict));
 	ct_json_close(j);
 }
 

@@ -140,6 +140,8 @@ static int load_calibration(struct ct_setup *s, const struct ct_config *c, struc
 		.residual = c->calib.residual,
 		.gpu_mem_mib = largest_gpu(c),
 		.scaling = c->calib.scaling,
+		.no_amp = !c->calib.amp,
+		.fastest = c->calib.jobs_start,
 		.beside = s->contention,
 	};
 
@@ -203,6 +205,22 @@ static int ready_predictor(struct ct_setup *s, const struct ct_config *c, const 
 	return 0;
 }
 
+/* Without a predictor there is no belief: an error for a policy that makes use of it, a
+ * warning in the result of others, where only the accounts of predictions miss it. */
+static int take_belief(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
+{
+	struct ct_err why = { 0 };
+
+	if (ct_believer_check(s->believer, &why) == 0) {
+		s->belief = ct_believer_belief(s->believer);
+		return 0;
+	}
+	if (c->policy.policy && c->policy.policy->flags & CT_POLICY_ELASTIC)
+		return ct_believer_check(s->believer, err);
+	s->no_belief = ct_arena_text(&s->arena, why.text, strcspn(why.text, "\n"));
+	return 0;
+}
+
 static int load_belief(struct ct_setup *s, const struct ct_config *c, struct ct_err *err)
 {
 	struct ct_belief_options o = {
@@ -222,15 +240,7 @@ static int load_belief(struct ct_setup *s, const struct ct_config *c, struct ct_
 	if (c->calib.dir)
 		CT_TRY(ready_predictor(s, c, &o.ready, err));
 	CT_TRY(ct_believer_new(&o, s->truth, &s->believer, err));
-	s->belief = ct_believer_belief(s->believer);
-	if (c->policy.policy && c->policy.policy->flags & CT_POLICY_ELASTIC)
-		return ct_believer_check(s->believer, err);
-	return 0;
-}
-
-int ct_setup_believed(const struct ct_setup *s, struct ct_err *err)
-{
-	return s->believer && ct_believer_info(s->believer).asked ? ct_believer_check(s->believer, err) : 0;
+	return take_belief(s, c, err);
 }
 
 /* The rows of the file, then one row "any model" for each cost of the configuration:
@@ -489,6 +499,8 @@ static void describe_belief(const struct ct_setup *s, struct ct_result *r)
 	if (!s->believer)
 		return;
 	i = ct_believer_info(s->believer);
+	if (s->no_belief)
+		ct_result_warn(r, ct_result_text(r, "nothing is predicted: %s", s->no_belief));
 	ct_result_add(r, CT_RESULT_MANIFEST, "predictor", ct_result_text(r, "%s", i.predictor), 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "belief_digest", ct_result_text(r, "%s", i.digest), 0);
 	ct_result_add(r, CT_RESULT_MANIFEST, "predictions_asked", ct_result_text(r, "%" PRIu64, i.asked), 1);

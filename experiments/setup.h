@@ -28,7 +28,8 @@ struct ct_setup {
 	struct ct_pair_table *pairs; /* NULL: sharing costs nothing */
 	struct ct_truth *truth;      /* NULL: no calibration */
 	struct ct_believer *believer;
-	const struct ct_belief *belief; /* what a policy may think, for ct_control_spec; NULL: no calibration */
+	const struct ct_belief *belief; /* what a policy may think, for ct_control_spec; may be NULL */
+	const char *no_belief;          /* why there is none in spite of a calibration */
 	struct ct_contention contention;
 	struct ct_transition_table transitions;
 	char transitions_digest[CT_DIGEST_TEXT];
@@ -47,9 +48,6 @@ int ct_setup_trace(struct ct_setup *s, struct ct_config *c, void (*progress)(voi
 /* Tables and the world's specification; under a policy that makes use of it, training
  * jobs get their fewest GPUs (calib.gpu_span), in a new `work`. */
 int ct_setup_world(struct ct_setup *s, struct ct_config *c, struct ct_err *err);
-/* After a run: the error of a policy that asked for predictions nobody could make. One
- * that declares CT_POLICY_ELASTIC is told before. */
-int ct_setup_believed(const struct ct_setup *s, struct ct_err *err);
 void ct_setup_fini(struct ct_setup *s);
 
 /* GPUs of a configuration's cluster, 0 when it has none. */

@@ -229,6 +229,7 @@ struct ct_paired ct_paired_compare(const double *a, const double *b, size_t n, d
 	p.median = ct_quantile_interval(d, n, 0.5, level);
 	p.effect = effect_of(&p.mean);
 	p.verdict = verdict_of(&p.mean);
+	p.median_verdict = verdict_of(&p.median);
 	free(d);
 	return p;
 }

@@ -80,6 +80,9 @@ struct ct_paired {
 	size_t n_lower;            /* pairs with b < a, and with equal values */
 	size_t n_equal;
 	enum ct_verdict verdict; /* by the interval of the mean; an end that is 0 decides nothing */
+	/* By that of the median. The two may differ: a few large differences hide a steady
+	 * small one from the mean, and may carry the mean alone. */
+	enum ct_verdict median_verdict;
 };
 struct ct_paired ct_paired_compare(const double *a, const double *b, size_t n, double level);
 

@@ -20,7 +20,9 @@ static int timed_schedule(struct ct_control *c, double *s)
 	int rc;
 
 	c->timing = true;
-	c->verbs_s = 0;
+	c->verbs_s = c->lap_verbs_s = 0;
+	c->lap_s = start;
+	memset(c->laps_s, 0, sizeof c->laps_s);
 	rc = c->policy->schedule(c->state, &c->view, &c->plan);
 	c->timing = false;
 	*s = ct_clock_s(CLOCK_MONOTONIC) - start - c->clock_s;
@@ -31,6 +33,20 @@ static int timed_schedule(struct ct_control *c, double *s)
 	*s -= c->verbs_s;
 	*s = *s > 0 ? *s : 0;
 	return rc;
+}
+
+/* The laps of a call that took `s`, which stands for `calls`. Where the thread was off
+ * the processor they are longer than the call, and are cut alike. */
+static void book_laps(struct ct_control *c, double s, double calls)
+{
+	double sum = 0, scale;
+
+	for (uint32_t i = 0; i < c->n_components; i++)
+		sum += c->laps_s[i] > 0 ? c->laps_s[i] : 0;
+	scale = sum > s ? s / sum : 1;
+	for (uint32_t i = 0; i < c->n_components; i++)
+		if (c->laps_s[i] > 0)
+			c->perf.component_ms[i] += c->laps_s[i] * scale * calls * 1e3;
 }
 
 /* What two readings of the monotonic clock are apart, at best. */
@@ -56,6 +72,7 @@ static int ask(struct ct_control *c)
 	if (n < TIMED_CALLS || n % CT_TIMED_EVERY == 0) {
 		rc = timed_schedule(c, &s);
 		c->perf.policy_cpu_s += n < TIMED_CALLS ? s : s * CT_TIMED_EVERY;
+		book_laps(c, s, n < TIMED_CALLS ? 1 : CT_TIMED_EVERY);
 		if (s * 1e3 > c->perf.schedule_max_ms)
 			c->perf.schedule_max_ms = s * 1e3;
 	} else {
@@ -191,6 +208,8 @@ int ct_control_run(const struct ct_control_spec *spec, struct ct_world **out, st
 		c->perf.events = ct_world_events(c->world);
 		c->perf.schedule_mean_ms =
 		    c->perf.schedules ? c->perf.policy_cpu_s * 1e3 / (double)c->perf.schedules : 0;
+		for (uint32_t i = 0; i < c->n_components; i++)
+			c->perf.component_ms[i] /= c->perf.schedules ? (double)c->perf.schedules : 1;
 		if (perf)
 			*perf = c->perf;
 		*out = c->world;

@@ -35,11 +35,15 @@ struct ct_control_spec {
 /* The reasons of a policy, ends with name = NULL; NULL: it was built before there were any. */
 const struct ct_why *ct_control_whys(const struct ct_policy *p);
 
+/* Names of a policy's components, NULL for none. */
+const char *const *ct_control_components(const struct ct_policy *p);
+
 struct ct_run_perf {
 	double cpu_s;        /* of the loop, CPU time of this thread */
 	double policy_cpu_s; /* of which inside the policy's functions */
 	double schedule_max_ms, schedule_mean_ms;
 	uint64_t events, schedules;
+	double component_ms[CT_COMPONENTS]; /* of schedule_mean_ms, by the policy's laps */
 };
 
 /* Runs to the end. On success *out is the finished world (ct_world_finish() has

@@ -41,13 +41,16 @@ struct ct_control {
 	struct ct_view_group *groups;
 	void *state;
 	struct ct_err *err;
-	uint32_t n_whys;     /* reasons that the policy knows */
-	bool planning;       /* a happening is the plan's own doing */
-	double clock_s;      /* what reading the clock takes */
-	bool timing;         /* this call of schedule() is measured */
-	double verbs_s;      /* of it spent in the world's verbs */
-	uint64_t n_notified; /* callbacks made */
-	uint64_t n_started;  /* jobs started so far: did a call achieve anything? */
+	uint32_t n_whys;           /* reasons that the policy knows */
+	bool planning;             /* a happening is the plan's own doing */
+	double clock_s;            /* what reading the clock takes */
+	bool timing;               /* this call of schedule() is measured */
+	double verbs_s;            /* of it spent in the world's verbs */
+	double lap_s, lap_verbs_s; /* clock and verbs_s at the last lap */
+	uint32_t n_components;
+	double laps_s[CT_COMPONENTS]; /* of this call */
+	uint64_t n_notified;          /* callbacks made */
+	uint64_t n_started;           /* jobs started so far: did a call achieve anything? */
 	struct ct_run_perf perf;
 };
 

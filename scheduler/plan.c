@@ -98,6 +98,24 @@ static void plan_note(struct ct_plan *p, uint32_t job, uint32_t why, uint32_t ot
 		ct_world_note(c->world, job, why, other, a, b);
 }
 
+static void plan_lap(struct ct_plan *p, uint32_t component)
+{
+	struct ct_control *c = p->ctx;
+	double now;
+
+	if (!c->timing || component >= c->n_components)
+		return;
+	now = ct_clock_s(CLOCK_MONOTONIC);
+	c->laps_s[component] += now - c->lap_s - c->clock_s - (c->verbs_s - c->lap_verbs_s);
+	c->lap_s = now;
+	c->lap_verbs_s = c->verbs_s;
+}
+
+const char *const *ct_control_components(const struct ct_policy *p)
+{
+	return p->size >= offsetof(struct ct_policy, components) + sizeof p->components ? p->components : NULL;
+}
+
 const struct ct_why *ct_control_whys(const struct ct_policy *p)
 {
 	return p->size >= offsetof(struct ct_policy, whys) + sizeof p->whys ? p->whys : NULL;
@@ -106,9 +124,12 @@ const struct ct_why *ct_control_whys(const struct ct_policy *p)
 void ct_control_build_plan(struct ct_control *c)
 {
 	const struct ct_why *whys = ct_control_whys(c->policy);
+	const char *const *components = ct_control_components(c->policy);
 
 	while (whys && whys[c->n_whys].name)
 		c->n_whys++;
+	while (components && c->n_components < CT_COMPONENTS && components[c->n_components])
+		c->n_components++;
 	c->plan = (struct ct_plan){ .size = sizeof c->plan,
 				    .ctx = c,
 				    .start = plan_start,
@@ -121,5 +142,6 @@ void ct_control_build_plan(struct ct_control *c)
 				    .reserve = plan_reserve,
 				    .profile = plan_profile,
 				    .note = plan_note,
-				    .keeps_notes = c->spec->world.record_decisions };
+				    .keeps_notes = c->spec->world.record_decisions,
+				    .lap = plan_lap };
 }

@@ -324,6 +324,9 @@ struct ct_plan {
 	 * is recorded once. Costs nothing when the run keeps no decisions. */
 	void (*note)(struct ct_plan *p, uint32_t job, uint32_t why, uint32_t other, double a, double b);
 	int keeps_notes; /* 0: note() does nothing; spare yourself the numbers */
+	/* What ran since the last lap of this call of schedule(), or since it began, was
+	 * this one of the policy's `components`. For /perf; a policy never sees the time. */
+	void (*lap)(struct ct_plan *p, uint32_t component);
 };
 
 /* Start a job in its default configuration where place() found room. */
@@ -353,6 +356,8 @@ enum ct_policy_flags {
 				  lower min_gpus; to other policies requests are rigid unless the trace says so */
 };
 
+enum { CT_COMPONENTS = 8 };
+
 struct ct_policy {
 	uint32_t abi, size;                 /* CT_POLICY_HEAD */
 	const char *name, *summary, *paper; /* paper: where it is described, may be NULL */
@@ -367,7 +372,8 @@ struct ct_policy {
 			  uint32_t job); /* optional: preempted by a failure; CT_NO_JOB: a node or GPU */
 	int (*schedule)(void *state, const struct ct_view *v, struct ct_plan *p); /* required */
 	void (*fini)(void *state);                                                /* optional */
-	const struct ct_why *whys; /* reasons for plan->note(), ends with name = NULL; may be NULL */
+	const struct ct_why *whys;     /* reasons for plan->note(), ends with name = NULL; may be NULL */
+	const char *const *components; /* names for plan->lap(), at most CT_COMPONENTS, ends with NULL; may be NULL */
 };
 #define CT_POLICY_HEAD .abi = CT_POLICY_ABI, .size = sizeof(struct ct_policy)
 

@@ -9,8 +9,8 @@
 
 const char *ct_stretch_kind_name(enum ct_stretch_kind k)
 {
-	static const char *const name[CT_STRETCH_KINDS] = { "start",   "profile", "run",    "switch",
-							    "migrate", "preempt", "failure" };
+	static const char *const name[CT_STRETCH_KINDS] = { "start",  "cold",    "profile", "run",
+							    "switch", "migrate", "preempt", "failure" };
 
 	return name[k];
 }
@@ -74,7 +74,7 @@ static struct ct_stretch *log_stretch(struct ct_world *w, uint32_t job, enum ct_
 				  .job = job,
 				  .partner = CT_NONE,
 				  .slowdown = 1,
-				  .predicted = (float)NAN,
+				  .predicted = 1,
 				  .place = CT_NONE,
 				  .config = (uint16_t)ct_live(w, job)->next_config,
 				  .kind = (uint8_t)kind };
@@ -90,7 +90,7 @@ static void forget_words(struct ct_live *l)
 	l->told_slowdown = l->told_predicted = 1;
 }
 
-void ct_log_start(struct ct_world *w, uint32_t job, bool plain)
+void ct_log_start(struct ct_world *w, uint32_t job, bool first, bool cold)
 {
 	struct ct_live *l = ct_live(w, job);
 	struct ct_stretch *s;
@@ -98,10 +98,11 @@ void ct_log_start(struct ct_world *w, uint32_t job, bool plain)
 	if (!w->spec.record_decisions)
 		return;
 	forget_words(l);
-	if (plain && l->n_slots)
-		return;
-	l->told_config = CT_NONE; /* a RUN follows, at once or after the transition */
-	s = log_stretch(w, job, l->profiling ? CT_STRETCH_PROFILE : CT_STRETCH_START, w->where.now_us);
+	if (cold)
+		l->told_config = CT_NONE; /* so that a RUN follows */
+	else if (l->profiling || (first && l->n_slots))
+		return; /* told at its end; as /jobs says */
+	s = log_stretch(w, job, cold ? CT_STRETCH_COLD : CT_STRETCH_START, w->where.now_us);
 	if (!l->n_slots) {
 		uint32_t at = log_place(w, job);
 
@@ -116,7 +117,7 @@ void ct_log_event(struct ct_world *w, uint32_t job, enum ct_stretch_kind kind)
 	if (!w->spec.record_decisions)
 		return;
 	s = log_stretch(w, job, kind, w->where.now_us);
-	if (kind == CT_STRETCH_MIGRATE || kind == CT_STRETCH_PREEMPT || kind == CT_STRETCH_FAILURE)
+	if (kind != CT_STRETCH_SWITCH)
 		s->place = log_place(w, job);
 	forget_words(ct_live(w, job));
 	ct_live(w, job)->told_config = CT_NONE; /* likewise */

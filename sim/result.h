@@ -30,11 +30,12 @@
  *	             one value for all rows is stored as its fill value. A name with '/' has
  *	             '_' there, and the true name in the attribute name.
  *	/series      likewise, one row a bin; /events likewise, when recorded
- *	/decisions   likewise, when kept: time job_id why other_id a b, what a policy noted
+ *	/decisions   likewise, when kept: time job why other a b, what a policy noted; job and
+ *	             other are rows of /jobs, why one of /reasons, -1 = none
  *	/reasons     likewise: name text waits, the words of `why`; %j = the other job,
  *	             %a, %b = the numbers; waits = 1: the job stays in the queue
- *	/stretches   likewise: time job_id kind gpus configuration partner_id
- *	             partner_configuration others slowdown predicted, what changed between a
+ *	/stretches   likewise: time job kind gpus configuration partner_configuration others
+ *	             partner slowdown predicted, what changed between a
  *	             job's first start and its end (sim/world.h, enum ct_stretch_kind)
  *	/perf        attributes, wall-clock figures; left out when there are none
  * Times are float64 seconds, exact to the microsecond below 2^52 us = 142 years, NaN = absent.
@@ -89,6 +90,7 @@ struct ct_column {
 	const char *name, *unit; /* unit "" = none */
 	enum ct_column_type type;
 	int constant; /* v holds one element */
+	int narrow;   /* its numbers fit, and in a file take, 4 bytes */
 	union {
 		const double *f64;
 		const int64_t *i64;   /* I64 and TIME */

@@ -2,74 +2,63 @@
 /* From the log of a finished world to the frames decisions, reasons and stretches. */
 #include "sim/result_frame.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One cell of each row at a time; texts by number where the workload has one. */
-static struct ct_column *add_jobs(struct ct_frame *f, struct ct_arena *a, const struct ct_workload *work,
-				  const char *name, const uint32_t *job)
+/* Numbers of jobs are rows of /jobs, where jobs stand in order of submission; -1 = none. */
+static int64_t row_of(uint32_t job)
 {
-	struct ct_column *c;
-	struct ct_coder k;
-
-	ct_coder_init(&k, work->n + 1, f->n_rows);
-	for (size_t i = 0; i < f->n_rows; i++)
-		ct_coder_put(&k, a, job[i] == CT_NONE ? 0 : job[i] + 1, job[i] == CT_NONE ? "" : work->jobs[job[i]].id, 1);
-	c = ct_frame_new(f, a, name, "", CT_COLUMN_CODE);
-	ct_coder_end(&k, a, c);
-	return c;
+	return job == CT_NONE ? -1 : (int64_t)job;
 }
 
-static void make_decisions(struct ct_result *r, const struct ct_workload *work, const struct ct_log *log)
+static void make_decisions(struct ct_result *r, const struct ct_log *log)
 {
 	size_t n = log->n_decisions;
 	struct ct_frame *f = &r->decisions;
-	struct ct_arena *a = &r->arena;
-	int64_t *whole = ct_calloc(n, sizeof *whole);
-	uint32_t *job = ct_calloc(n, sizeof *job);
-	double *real = ct_calloc(n, sizeof *real);
+	int64_t *whole = ct_calloc(4 * n, sizeof *whole), *job = whole + n, *why = job + n, *other = why + n;
+	double *a = ct_calloc(2 * n, sizeof *a), *b = a + n;
 
+	for (size_t i = 0; i < n; i++) {
+		const struct ct_decision *d = &log->decision[i];
+
+		whole[i] = d->time;
+		job[i] = row_of(d->job);
+		why[i] = d->why;
+		other[i] = row_of(d->other);
+		a[i] = (double)d->a;
+		b[i] = (double)d->b;
+	}
 	f->n_rows = n;
-	for (size_t i = 0; i < n; i++) {
-		whole[i] = log->decision[i].time;
-		job[i] = log->decision[i].job;
-	}
-	ct_frame_add_i64(f, a, "time", "s", CT_COLUMN_TIME, whole);
-	add_jobs(f, a, work, "job_id", job);
-	for (size_t i = 0; i < n; i++) {
-		whole[i] = log->decision[i].why;
-		job[i] = log->decision[i].other;
-		real[i] = (double)log->decision[i].a;
-	}
-	ct_frame_add_i64(f, a, "why", "", CT_COLUMN_I64, whole);
-	add_jobs(f, a, work, "other_id", job);
-	ct_frame_add_f64(f, a, "a", "", real);
-	for (size_t i = 0; i < n; i++)
-		real[i] = (double)log->decision[i].b;
-	ct_frame_add_f64(f, a, "b", "", real);
+	ct_frame_add_i64(f, &r->arena, "time", "s", CT_COLUMN_TIME, whole);
+	ct_frame_add_i64(f, &r->arena, "job", "", CT_COLUMN_I64, job)->narrow = 1;
+	ct_frame_add_i64(f, &r->arena, "why", "", CT_COLUMN_I64, why)->narrow = 1;
+	ct_frame_add_i64(f, &r->arena, "other", "", CT_COLUMN_I64, other)->narrow = 1;
+	ct_frame_add_f64(f, &r->arena, "a", "", a)->narrow = 1;
+	ct_frame_add_f64(f, &r->arena, "b", "", b)->narrow = 1;
 	free(whole);
-	free(job);
-	free(real);
+	free(a);
 }
 
 /* ---- stretches */
 
 /* "0-3 8", as in /jobs; "node 2" for a share of one; "" where nothing was noted. */
-static const char *place_text(struct ct_result *r, const struct ct_log *log, uint32_t place)
+static const char *place_text(struct ct_arena *a, const struct ct_log *log, uint32_t place)
 {
 	const uint32_t *at = log->place + place;
-	const char *text = "";
+	char *text, *to;
 
 	if (place == CT_NONE)
 		return "";
+	to = text = ct_arena_alloc(a, at[0] == CT_NONE ? 16 : 22 * (size_t)at[0] + 1, 1);
 	if (at[0] == CT_NONE)
-		return ct_result_text(r, "node %u", at[1]);
-	for (uint32_t i = 0; i < at[0]; i++) {
+		snprintf(text, 16, "node %u", at[1]);
+	for (uint32_t i = 0; at[0] != CT_NONE && i < at[0]; i++) {
 		uint32_t first = at[1 + 2 * i], last = at[2 + 2 * i];
 
-		text = first == last ? ct_result_text(r, "%s%s%u", text, i ? " " : "", first)
-				     : ct_result_text(r, "%s%s%u-%u", text, i ? " " : "", first, last);
+		if (i)
+			*to++ = ' ';
+		to += sprintf(to, first == last ? "%u" : "%u-%u", first, last);
 	}
 	return text;
 }
@@ -85,56 +74,54 @@ static const char *config_text(const struct ct_world *w, uint32_t job, uint32_t 
 static void add_texts(struct ct_result *r, const struct ct_world *w, const struct ct_log *log)
 {
 	struct ct_frame *f = &r->stretches;
-	const char **text = ct_calloc(f->n_rows, sizeof *text);
+	struct ct_arena scratch = { 0 };
 	size_t n = f->n_rows;
+	const char **kind = ct_calloc(4 * n, sizeof *kind), **gpus = kind + n, **config = gpus + n,
+		   **partner = config + n;
 
-	for (size_t i = 0; i < n; i++)
-		text[i] = ct_stretch_kind_name((enum ct_stretch_kind)log->stretch[i].kind);
-	ct_frame_add_text(f, &r->arena, "kind", CT_COLUMN_CODE, text);
-	for (size_t i = 0; i < n; i++)
-		text[i] = place_text(r, log, log->stretch[i].place);
-	ct_frame_add_text(f, &r->arena, "gpus", CT_COLUMN_CODE, text);
-	for (size_t i = 0; i < n; i++)
-		text[i] = config_text(w, log->stretch[i].job, log->stretch[i].config);
-	ct_frame_add_text(f, &r->arena, "configuration", CT_COLUMN_CODE, text);
-	for (size_t i = 0; i < n; i++)
-		text[i] = config_text(w, log->stretch[i].partner, log->stretch[i].partner_config);
-	ct_frame_add_text(f, &r->arena, "partner_configuration", CT_COLUMN_CODE, text);
-	free(text);
+	for (size_t i = 0; i < n; i++) {
+		const struct ct_stretch *s = &log->stretch[i];
+
+		kind[i] = ct_stretch_kind_name((enum ct_stretch_kind)s->kind);
+		gpus[i] = place_text(&scratch, log, s->place);
+		config[i] = config_text(w, s->job, s->config);
+		partner[i] = config_text(w, s->partner, s->partner_config);
+	}
+	ct_frame_add_text(f, &r->arena, "kind", CT_COLUMN_CODE, kind);
+	ct_frame_add_text(f, &r->arena, "gpus", CT_COLUMN_CODE, gpus);
+	ct_frame_add_text(f, &r->arena, "configuration", CT_COLUMN_CODE, config);
+	ct_frame_add_text(f, &r->arena, "partner_configuration", CT_COLUMN_CODE, partner);
+	free(kind);
+	ct_arena_fini(&scratch);
 }
 
 static void make_stretches(struct ct_result *r, const struct ct_world *w, const struct ct_log *log)
 {
-	const struct ct_workload *work = ct_world_spec_of(w)->work;
 	size_t n = log->n_stretches;
 	struct ct_frame *f = &r->stretches;
-	struct ct_arena *a = &r->arena;
-	int64_t *whole = ct_calloc(n, sizeof *whole);
-	uint32_t *job = ct_calloc(n, sizeof *job);
-	double *real = ct_calloc(n, sizeof *real);
+	int64_t *whole = ct_calloc(4 * n, sizeof *whole), *job = whole + n, *others = job + n, *partner = others + n;
+	double *slowdown = ct_calloc(2 * n, sizeof *slowdown), *predicted = slowdown + n;
 
+	for (size_t i = 0; i < n; i++) {
+		const struct ct_stretch *s = &log->stretch[i];
+
+		whole[i] = s->time;
+		job[i] = row_of(s->job);
+		others[i] = s->others;
+		partner[i] = row_of(s->partner);
+		slowdown[i] = (double)s->slowdown;
+		predicted[i] = (double)s->predicted;
+	}
 	f->n_rows = n;
-	for (size_t i = 0; i < n; i++) {
-		whole[i] = log->stretch[i].time;
-		job[i] = log->stretch[i].job;
-	}
-	ct_frame_add_i64(f, a, "time", "s", CT_COLUMN_TIME, whole);
-	add_jobs(f, a, work, "job_id", job);
+	ct_frame_add_i64(f, &r->arena, "time", "s", CT_COLUMN_TIME, whole);
+	ct_frame_add_i64(f, &r->arena, "job", "", CT_COLUMN_I64, job)->narrow = 1;
 	add_texts(r, w, log);
-	for (size_t i = 0; i < n; i++) {
-		whole[i] = log->stretch[i].others;
-		job[i] = log->stretch[i].partner;
-		real[i] = (double)log->stretch[i].slowdown;
-	}
-	ct_frame_add_i64(f, a, "others", "", CT_COLUMN_I64, whole);
-	add_jobs(f, a, work, "partner_id", job);
-	ct_frame_add_f64(f, a, "slowdown", "x", real);
-	for (size_t i = 0; i < n; i++)
-		real[i] = (double)log->stretch[i].predicted;
-	ct_frame_add_f64(f, a, "predicted", "x", real);
+	ct_frame_add_i64(f, &r->arena, "others", "", CT_COLUMN_I64, others)->narrow = 1;
+	ct_frame_add_i64(f, &r->arena, "partner", "", CT_COLUMN_I64, partner)->narrow = 1;
+	ct_frame_add_f64(f, &r->arena, "slowdown", "x", slowdown)->narrow = 1;
+	ct_frame_add_f64(f, &r->arena, "predicted", "x", predicted)->narrow = 1;
 	free(whole);
-	free(job);
-	free(real);
+	free(slowdown);
 }
 
 /* "8x8 4x4": 8 nodes with 8 GPUs each, then 4 with 4, in the order of their GPUs' numbers. */
@@ -153,7 +140,7 @@ static void describe_nodes(struct ct_result *r, const struct ct_cluster *c)
 void ct_result_add_log(struct ct_result *r, const struct ct_world *w)
 {
 	describe_nodes(r, ct_world_cluster(w));
-	make_decisions(r, ct_world_spec_of(w)->work, ct_world_log(w));
+	make_decisions(r, ct_world_log(w));
 	make_stretches(r, w, ct_world_log(w));
 	ct_result_add_reasons(r, NULL, NULL, NULL, 0); /* whoever knows the policy adds them */
 }

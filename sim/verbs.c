@@ -354,7 +354,7 @@ static void begin(struct ct_world *w, uint32_t job, uint32_t config)
 	l->unsaved_us = 0;
 	book_held(w, job, 0, held_milli(w, job));
 	link_holder(w, job);
-	ct_log_start(w, job, !l->profiling && o->n_starts == 1 && !(p.cost_us > 0) && config == default_config(w, job));
+	ct_log_start(w, job, o->n_starts == 1 && config == default_config(w, job), p.cost_us > 0);
 	w->n_queued--;
 	w->queued_milli -= ct_job_milli(&w->work->jobs[job]);
 	w->n_running++;
@@ -514,7 +514,7 @@ void ct_requeue(struct ct_world *w, uint32_t job, bool failed)
 	if (failed)
 		hit(w, job, (left - l->remaining_us) / 1e6);
 	l->remaining_us = left;
-	ct_log_event(w, job, failed ? CT_STRETCH_FAILURE : CT_STRETCH_PREEMPT);
+	ct_log_event(w, job, l->profiling ? CT_STRETCH_PROFILE : failed ? CT_STRETCH_FAILURE : CT_STRETCH_PREEMPT);
 	ct_world_enter(w, job, CT_JOB_QUEUED,
 		       o->state == CT_JOB_STARTING  ? CT_PHASE_START
 		       : l->profiling               ? CT_PHASE_PROFILE

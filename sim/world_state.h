@@ -19,7 +19,7 @@ struct ct_attain {
 	ct_time into;  /* of the present window */
 	double work;   /* done in it, in microseconds */
 	uint32_t windows, met;
-	bool plain; /* `now` is all zero */
+	bool plain;                   /* `now` is all zero */
 	struct ct_shortfall now, sum; /* rates; microseconds */
 };
 
@@ -214,8 +214,8 @@ void ct_attain_close(struct ct_world *w, uint32_t job); /* finished; settled */
 
 /* log.c: no-ops where the log is not kept. */
 void ct_log_event(struct ct_world *w, uint32_t job, enum ct_stretch_kind kind);
-/* It got its GPUs; `plain`: with nothing to tell. */
-void ct_log_start(struct ct_world *w, uint32_t job, bool plain);
+/* It got its GPUs; `cold`: a transition comes first. */
+void ct_log_start(struct ct_world *w, uint32_t job, bool first, bool cold);
 /* It runs in this company from `t` on. */
 void ct_log_beside(struct ct_world *w, uint32_t job, ct_time t, const struct ct_beside *b);
 void ct_log_fini(struct ct_log *log);

@@ -33,6 +33,16 @@ static bool may_change(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 	return ct_elastico_ready(e, v, job) && ct_elastico_due(e, e->job[job].changed_us + e->hold);
 }
 
+/* Where it has GPUs to itself: what prices choose, but at the floor or above. */
+static uint32_t best_alone(const struct ct_elastico *e, const struct ct_view *v, uint32_t job)
+{
+	const struct ct_elastico_family *f = &e->family[e->job[job].family];
+	double score;
+	uint32_t config = ct_esp_best(f, e->price, &score);
+
+	return ct_rst_reaches(f, config, share_of(e, v, job), v->attain_floor) ? config : f->fastest;
+}
+
 /* Does `gain` make up for `lost` (GPUs' worth of work x microseconds) within the time since
  * `start`? */
 static bool pays(struct ct_elastico *e, double gain, double lost, ct_time start)
@@ -106,43 +116,47 @@ static const struct ct_elastico_config *held(const struct ct_elastico *e, const 
 	return &e->family[e->job[job].family].config[config_of(v, job)];
 }
 
+/* The slow-down that it saw is that of its slowest member: what is not explained by those
+ * whose effect is known is put down to the worst of the others. */
 static void finish_window(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p, uint32_t job)
 {
 	struct ct_elastico_job *j = &e->job[job];
 	const struct ct_elastico_config *c = held(e, v, job);
 	double done = v->host->progress_us(v->host->ctx, job) - j->window_progress;
-	double alone = c->throughput * share_of(e, v, job) * (double)(v->now_us - j->window_us), s;
+	double alone = c->throughput * share_of(e, v, job) * (double)(v->now_us - j->window_us), s, its;
 
 	j->window_us = -1;
 	if (!(done > 0))
 		return;
-	s = alone / done;
-	ct_iac_measured(e, c, held(e, v, j->partner), s);
-	if (ct_pds_violates(e, v, job, config_of(v, job), s))
-		p->note(p, job, CT_WHY_MEASURED, j->partner, s,
+	s = its = alone / done;
+	if (j->known > 0.98 * s)
+		its = fmin(s, j->suspected);
+	ct_iac_measured(e, c, held(e, v, j->suspect), its);
+	if (ct_pds_violates(e, v, job, config_of(v, job), s, e->hysteresis))
+		p->note(p, job, CT_WHY_MEASURED, j->suspect, s,
 			ct_iac_tau_of(e, v, &e->family[j->family], config_of(v, job), share_of(e, v, job)));
+	j->pace = fmax(j->known, its);
+	j->suspect = CT_NO_JOB;
 }
 
 static void measure(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p, uint32_t job)
 {
 	struct ct_elastico_job *j = &e->job[job];
-	uint32_t own = config_of(v, job), other = config_of(v, j->partner);
+	uint32_t own = config_of(v, job);
 
-	if (j->window_us >= 0 &&
-	    (j->window_partner != j->partner || j->window_config != own || j->window_other != other))
+	if (j->window_us >= 0 && (j->window_beside != j->beside || j->window_config != own))
 		j->window_us = -1;
-	if (ct_iac_is_measured(e, held(e, v, job), held(e, v, j->partner)) || j->profile_us >= 0)
+	if (j->suspect == CT_NO_JOB || j->profile_us >= 0)
 		return;
-	if (!ct_elastico_ready(e, v, job) || !ct_elastico_ready(e, v, j->partner)) {
+	if (!ct_elastico_ready(e, v, job) || !j->calm) {
 		j->window_us = -1;
 		return;
 	}
 	if (j->window_us < 0) {
 		j->window_us = v->now_us;
 		j->window_progress = v->host->progress_us(v->host->ctx, job);
-		j->window_partner = j->partner;
+		j->window_beside = j->beside;
 		j->window_config = own;
-		j->window_other = other;
 	}
 	if (ct_elastico_due(e, j->window_us + e->window))
 		finish_window(e, v, p, job);
@@ -152,12 +166,8 @@ void ct_adapt_measure(struct ct_elastico *e, const struct ct_view *v, struct ct_
 {
 	if (!e->iac || !e->pds || !e->measure)
 		return;
-	for (uint32_t i = 0; i < e->n_shared; i++) {
-		if (has_one_partner(e, e->shared[i]))
-			measure(e, v, p, e->shared[i]);
-		else
-			e->job[e->shared[i]].window_us = -1;
-	}
+	for (uint32_t i = 0; i < e->n_shared; i++)
+		measure(e, v, p, e->shared[i]);
 }
 
 /* ---- pairs */
@@ -168,15 +178,15 @@ struct duo {
 	bool bad, measured;
 };
 
-static void weigh(struct ct_elastico *e, const struct ct_view *v, struct duo *d)
+static void weigh(struct ct_elastico *e, const struct ct_view *v, struct duo *d, double slack)
 {
 	const struct ct_elastico_config *a = &e->family[e->job[d->job[0]].family].config[d->config[0]],
 					*b = &e->family[e->job[d->job[1]].family].config[d->config[1]];
 
 	d->slow[0] = ct_iac_slowdown(e, v, a, b);
 	d->slow[1] = ct_iac_slowdown(e, v, b, a);
-	d->bad = ct_pds_violates(e, v, d->job[0], d->config[0], d->slow[0]) ||
-		 ct_pds_violates(e, v, d->job[1], d->config[1], d->slow[1]);
+	d->bad = ct_pds_violates(e, v, d->job[0], d->config[0], d->slow[0], slack) ||
+		 ct_pds_violates(e, v, d->job[1], d->config[1], d->slow[1], slack);
 	d->measured = ct_iac_is_measured(e, a, b) || ct_iac_is_measured(e, b, a);
 }
 
@@ -220,7 +230,7 @@ static bool is_better(struct ct_elastico *e, const struct ct_view *v, const stru
 
 	if (!fits_beside(e, v, then))
 		return false;
-	weigh(e, v, then);
+	weigh(e, v, then, 0);
 	if (then->bad)
 		return false;
 	for (int i = 0; i < 2; i++) {
@@ -258,13 +268,12 @@ static int reconfigure(struct ct_elastico *e, const struct ct_view *v, struct ct
 static int part(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p, const struct duo *d)
 {
 	uint32_t job = d->job[1], n = ct_view_job(v, job)->gpus_held, config;
-	const struct ct_elastico_family *f = &e->family[e->job[job].family];
 	struct ct_elastico_place at;
-	double score, alone, before = worth(e, v, d), cost;
+	double alone, before = worth(e, v, d), cost;
 
 	if (!may_change(e, v, job))
 		return 0;
-	config = ct_esp_best(f, e->price, &score);
+	config = best_alone(e, v, job);
 	cost = (double)v->host->price_us(v->host->ctx, job, CT_MOVE_MIGRATE, config, NULL) *
 	       value_of(e, v, job, d->config[1], d->slow[1]);
 	alone = value_of(e, v, d->job[0], d->config[0], 1);
@@ -302,7 +311,7 @@ static int adapt_pair(struct ct_elastico *e, const struct ct_view *v, struct ct_
 	struct duo now = { .job = { older, newer }, .config = { config_of(v, older), config_of(v, newer) } };
 	uint32_t want[2] = { e->job[older].choice, e->job[newer].choice };
 
-	weigh(e, v, &now);
+	weigh(e, v, &now, e->hysteresis);
 	for (int k = 0; k < 3; k++) {
 		struct duo then = now;
 
@@ -318,17 +327,59 @@ static int adapt_pair(struct ct_elastico *e, const struct ct_view *v, struct ct_
 	return now.bad ? part(e, v, p, &now) : 0;
 }
 
+/* A gang beside several, or one of several beside a gang: only where it is itself is up to
+ * it. It moves when its slowest member is beyond its tolerance. */
+static int adapt_gang(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p, uint32_t job)
+{
+	struct ct_elastico_job *j = &e->job[job];
+	uint32_t n = ct_view_job(v, job)->gpus_held, own = config_of(v, job), config;
+	double now = value_of(e, v, job, own, j->pace), lost, pace = j->pace;
+	struct ct_elastico_place at;
+
+	if (!ct_pds_violates(e, v, job, own, pace, e->hysteresis) || !may_change(e, v, job))
+		return 0;
+	config = best_alone(e, v, job);
+	lost = (double)v->host->price_us(v->host->ctx, job, CT_MOVE_MIGRATE, config, NULL) * now;
+	if (ct_pack_find_idle(e, v, job, config, n, n, 0)) {
+		if (!pays(e, value_of(e, v, job, config, 1) - now, lost, ct_view_job(v, job)->start_us))
+			return 0;
+		p->note(p, job, CT_WHY_SEPARATED, j->partner, pace, 1);
+		return move(e, v, p, job, config, n);
+	}
+	if (j->n_alone)
+		ct_pack_remove_host(e, job);
+	at = ct_pack_find_shared(e, v, job, n, e->margin);
+	if (!at.found || !at.n_hosts || !pays(e, at.gain - now, lost, ct_view_job(v, job)->start_us))
+		return 0;
+	if (ct_admit_make_room(e, v, p, job, &at) || move(e, v, p, job, at.config, n))
+		return 1;
+	p->note(p, job, CT_WHY_MOVED, e->host_job[0], pace, at.self);
+	ct_admit_settle(e, v, job, &at);
+	return 0;
+}
+
+/* Still where it was when the epoch began? */
+static bool untouched(const struct ct_elastico *e, const struct ct_view *v, uint32_t job)
+{
+	return ct_view_job(v, job)->gpus_held && e->job[job].changed_us < v->now_us;
+}
+
 static int adapt_pairs(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p)
 {
 	for (uint32_t i = 0; i < e->n_shared; i++) {
-		struct ct_elastico_job *j = &e->job[e->shared[i]];
+		uint32_t job = e->shared[i], partner = e->job[job].partner;
 
-		j->seen = i;
-		/* Still beside each other, and met at the newer one? */
-		if (!has_one_partner(e, e->shared[i]) || ct_view_job(v, j->partner)->gpus_held == 0 ||
-		    e->job[j->partner].seen >= i || e->shared[e->job[j->partner].seen] != j->partner)
+		e->job[job].seen = i;
+		if (!untouched(e, v, job) || !untouched(e, v, partner))
 			continue;
-		if (adapt_pair(e, v, p, j->partner, e->shared[i]))
+		if (!has_one_partner(e, job)) {
+			if (adapt_gang(e, v, p, job))
+				return 1;
+			continue;
+		}
+		/* Once for both, at the newer one. */
+		if (e->job[partner].seen < i && e->shared[e->job[partner].seen] == partner &&
+		    adapt_pair(e, v, p, partner, job))
 			return 1;
 	}
 	return 0;
@@ -400,9 +451,8 @@ static void offer_own(struct ct_elastico *e, const struct ct_view *v, uint32_t j
 {
 	const struct ct_view_job *w = ct_view_job(v, job);
 	const struct ct_elastico_job *j = &e->job[job];
-	const struct ct_elastico_family *f = &e->family[j->family];
-	double score, now = value_of(e, v, job, w->config, j->pace), gain, lost;
-	uint32_t config = ct_esp_best(f, e->price, &score);
+	double now = value_of(e, v, job, w->config, j->pace), gain, lost;
+	uint32_t config = best_alone(e, v, job);
 
 	if (w->gpus_held > idle || ct_view_job(v, j->partner)->gpus_held == 0)
 		return;
@@ -446,7 +496,8 @@ static int grow(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *
 	for (;;) {
 		struct growth g = find_growth(e, v);
 		const struct ct_view_job *w;
-		uint32_t kept = 0, before;
+		uint32_t kept = 0, before, partner;
+		double pace;
 
 		if (g.job == CT_NO_JOB)
 			return 0;
@@ -459,16 +510,15 @@ static int grow(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *
 			e->job[g.job].changed_us = v->now_us;
 			continue;
 		}
+		partner = e->job[g.job].n_partners ? e->job[g.job].partner : CT_NO_JOB;
+		pace = e->job[g.job].pace;
 		if (move(e, v, p, g.job, g.config, g.gpus))
 			return 1;
-		if (e->job[g.job].n_partners) {
-			/* The partner stands alone now. */
-			e->job[e->job[g.job].partner].n_partners = 0;
-			e->job[g.job].n_partners = 0;
-			p->note(p, g.job, CT_WHY_SPREAD, e->job[g.job].partner, e->job[g.job].pace, 1);
-		} else {
+		if (partner != CT_NO_JOB)
+			p->note(p, g.job, CT_WHY_SPREAD, partner, pace, 1);
+		else
 			p->note(p, g.job, CT_WHY_EXPANDED, CT_NO_JOB, before, g.gpus);
-		}
+		ct_pack_scan(e, v); /* who has partners now */
 	}
 }
 

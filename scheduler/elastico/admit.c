@@ -145,6 +145,8 @@ static void note_waiting(struct ct_elastico *e, const struct ct_view *v, struct 
 {
 	uint32_t n = 0;
 
+	if (!p->keeps_notes)
+		return;
 	for (uint32_t job = v->queue_first; job != CT_NO_JOB; job = ct_view_job(v, job)->next) {
 		const struct ct_elastico_class *k = &e->class[e->job[job].class];
 

@@ -35,6 +35,8 @@ const struct ct_why ct_elastico_whys[] = {
 	[CT_WHYS] = { NULL, NULL, 0 },
 };
 
+static const char *const components[] = { "esp", "iac", "pack", "pds", NULL };
+
 /* ---- time */
 
 bool ct_elastico_due(struct ct_elastico *e, ct_time t)
@@ -205,14 +207,21 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	count_gpus(e, v);
 	collect_profiles(e);
 	ct_iac_update(e, v);
+	p->lap(p, CT_LAP_PDS);
 	ct_pack_scan(e, v);
+	p->lap(p, CT_LAP_PACK);
 	ct_adapt_measure(e, v, p);
+	p->lap(p, CT_LAP_IAC);
 	if (e->dirty)
 		memcpy(e->start_price, e->price, sizeof e->price);
 	e->acted = false;
-	ct_pds_rounds(e, v);
-	if (ct_admit(e, v, p) || ct_adapt(e, v, p))
+	ct_pds_rounds(e, v, p);
+	if (ct_admit(e, v, p))
 		return 1;
+	p->lap(p, CT_LAP_PACK);
+	if (ct_adapt(e, v, p))
+		return 1;
+	p->lap(p, CT_LAP_PDS);
 	e->dirty = e->acted;
 	return wake(e, v, p, e->every_epoch || e->dirty ? e->now + e->epoch : e->next_due);
 }
@@ -286,6 +295,8 @@ static const struct ct_opt opts[] = {
 	{ "hysteresis", CT_OPT_DOUBLE, AT(hysteresis), "0.05", 0, 10, NULL, NULL,
 	  "slow-down above the tolerance before residents are touched", 0 },
 	{ "measure", CT_OPT_BOOL, AT(measure), "true", 0, 0, NULL, NULL, "measured slow-downs replace predictions", 0 },
+	{ "learn", CT_OPT_BOOL, AT(learn), "true", 0, 0, NULL, NULL,
+	  "measured errors of a prediction correct those of the same two families", 0 },
 	{ "window", CT_OPT_SECONDS, AT(window), "60", 1e-6, 1e9, NULL, "s", "time over which they are measured", 0 },
 	{ "separate", CT_OPT_BOOL, AT(separate), "true", 0, 0, NULL, NULL,
 	  "preempt the newer of a pair that would be faster taking turns", 0 },
@@ -309,4 +320,5 @@ const struct ct_policy ct_policy_elastico = {
 	.schedule = schedule,
 	.fini = fini,
 	.whys = ct_elastico_whys,
+	.components = components,
 };

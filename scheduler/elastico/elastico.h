@@ -33,7 +33,8 @@ struct ct_elastico_config {
 	double need[CT_ELASTICO_RESOURCES]; /* of each GPU it holds, as shares of one GPU's part of the machine */
 	uint32_t mem_mib, cpu_milli, ram_mib;
 	uint32_t kind, row; /* the host's number of its profile; row in the table of slow-downs */
-	bool ok;            /* reaches the floor and fits a GPU */
+	uint32_t family;
+	bool ok; /* reaches the floor and fits a GPU */
 };
 
 struct ct_elastico_family {
@@ -46,6 +47,10 @@ struct ct_elastico_family {
 	double scaling;
 	int train;
 };
+
+/* Of n configurations those that are `ok` and, with `pareto`, not beaten in everything by
+ * another: numbers in ascending order; returns how many. */
+uint32_t ct_rst_front(const struct ct_elastico_config *config, uint32_t n, bool pareto, uint32_t *front);
 
 /* ---- ESP: pure, on arrays of the caller */
 
@@ -118,6 +123,9 @@ enum ct_elastico_why {
 };
 extern const struct ct_why ct_elastico_whys[];
 
+/* Parts of an epoch's time: those of the paper's Table 9. */
+enum ct_elastico_component { CT_LAP_ESP, CT_LAP_IAC, CT_LAP_PACK, CT_LAP_PDS };
+
 enum { CT_ELASTICO_ROUNDS = 8 }; /* most that `rounds` may be: room for a job's penalties */
 
 struct ct_elastico_job {
@@ -131,7 +139,12 @@ struct ct_elastico_job {
 	uint32_t n_partners;       /* 0, 1, 2 = several */
 	uint32_t partner;          /* the last one met */
 	uint32_t least_mem;        /* of the GPUs it holds, MiB */
-	double pace;               /* predicted slow-down */
+	double pace;               /* slow-down by those beside it, predicted or measured */
+	bool calm;                 /* none of those beside it is in a transition */
+	uint64_t beside;           /* digest of who is beside it, and in which configurations */
+	uint32_t suspect;          /* of those whose effect was not measured, the worst; CT_NO_JOB */
+	double suspected;          /* slow-down that is expected of it */
+	double known;              /* largest of the measured ones */
 	uint32_t choice;           /* c* */
 	uint32_t next_host, group; /* of hosts */
 	uint32_t seen;
@@ -141,7 +154,8 @@ struct ct_elastico_job {
 	/* measurement beside a partner */
 	ct_time window_us; /* when it began, -1: it does not run */
 	double window_progress;
-	uint32_t window_partner, window_config, window_other;
+	uint64_t window_beside;
+	uint32_t window_config;
 };
 
 /* Waiting jobs that are alike to placement. */
@@ -178,6 +192,12 @@ struct ct_pair_choice { /* of a newcomer beside a host */
 	bool fits;
 };
 
+struct ct_iac_bias {    /* of predictions for jobs of one family beside those of another */
+	double log_sum; /* of measured / predicted */
+	uint32_t n;
+	double factor; /* that the predictions not measured yet get; 0 = 1 */
+};
+
 /* A place for a job. */
 struct ct_elastico_place {
 	bool found, shared;
@@ -193,7 +213,7 @@ struct ct_elastico_place {
 struct ct_elastico {
 	/* options */
 	int rst, esp, iac, pds, elastic, every_epoch, measure, pareto, inside, diminishing, tau_paper, util_by_queue;
-	int separate;
+	int separate, learn;
 	int64_t horizon, rounds, iterations;
 	double switch_cost, step, price_tolerance, alpha, gamma, margin, payback;
 	double tau_base, beta, beta_max, target, hysteresis, cache_hit;
@@ -229,6 +249,7 @@ struct ct_elastico {
 	struct ct_pair_choice *fixed; /* [family][configuration of the host] */
 	struct ct_pair_choice *reply; /* [configuration][family of the host] */
 	struct ct_pair_choice *joint; /* [family][family of the host] */
+	struct ct_iac_bias *bias;     /* [family][family of the other] */
 	uint32_t fixed_families, fixed_configs, version;
 	/* jobs */
 	struct ct_elastico_job *job;
@@ -261,6 +282,8 @@ bool ct_elastico_ready(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 
 /* ---- rst.c. Those marked * allocate: not in schedule() */
 uint32_t ct_rst_family(struct ct_elastico *e, const struct ct_view *v, uint32_t job, bool profiled); /* * */
+/* Equation 4: does the configuration reach the floor at that share of its rate? */
+bool ct_rst_reaches(const struct ct_elastico_family *f, uint32_t config, double share, double floor);
 /* (k / n)^scaling */
 double ct_rst_share(const struct ct_elastico_family *f, uint32_t gpus, uint32_t requested);
 void ct_rst_submit(struct ct_elastico *e, const struct ct_view *v, uint32_t job); /* * */
@@ -313,10 +336,10 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 					     uint32_t want, double least);
 
 /* ---- pds.c */
-void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v);
-/* Is the pair beyond a tolerance (by the hysteresis, for those who share already)? */
+void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);
+/* Is that slow-down more than the job tolerates in a configuration, `slack` on top? */
 bool ct_pds_violates(const struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t config,
-		     double slowdown);
+		     double slowdown, double slack);
 
 /* ---- admit.c */
 int ct_admit(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);

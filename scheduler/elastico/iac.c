@@ -41,7 +41,8 @@ double ct_iac_tau_of(const struct ct_elastico *e, const struct ct_view *v, const
 static bool content(const struct ct_elastico *e, const struct ct_view *v, const struct ct_elastico_family *f,
 		    uint32_t config, double share, double slowdown)
 {
-	return !e->iac || slowdown <= ct_iac_tau_of(e, v, f, config, share);
+	return ct_rst_reaches(f, config, share, v->attain_floor) &&
+	       (!e->iac || slowdown <= ct_iac_tau_of(e, v, f, config, share));
 }
 
 /* Utilisation is taken at the ends of windows, and the tolerance in steps of 0.01: both
@@ -121,6 +122,7 @@ uint32_t ct_iac_row(struct ct_elastico *e, uint32_t kind)
 double ct_iac_slowdown(struct ct_elastico *e, const struct ct_view *v, const struct ct_elastico_config *self,
 		       const struct ct_elastico_config *other)
 {
+	const struct ct_iac_bias *b;
 	double *cell;
 
 	if (!e->iac)
@@ -130,7 +132,10 @@ double ct_iac_slowdown(struct ct_elastico *e, const struct ct_view *v, const str
 	cell = &e->slow[(size_t)self->row * e->side + other->row];
 	if (!(*cell > 0) && !(*cell < 0))
 		*cell = v->host->slowdown(v->host->ctx, self->kind, other->kind);
-	return fabs(*cell);
+	if (*cell < 0)
+		return -*cell;
+	b = &e->bias[(size_t)self->family * e->fixed_families + other->family];
+	return b->n ? fmax(1, *cell * b->factor) : *cell;
 }
 
 bool ct_iac_is_measured(const struct ct_elastico *e, const struct ct_elastico_config *self,
@@ -141,12 +146,27 @@ bool ct_iac_is_measured(const struct ct_elastico *e, const struct ct_elastico_co
 	return e->slow[(size_t)self->row * e->side + other->row] < 0;
 }
 
+/* A predictor that was wrong about two configurations is wrong about their neighbours: who
+ * looks for the best prediction finds the most flattering one. The mean error in logs,
+ * with one error of 0 for a start. */
+static void learn(struct ct_iac_bias *b, double ratio)
+{
+	b->log_sum += log(ratio);
+	b->n++;
+	b->factor = exp(b->log_sum / (b->n + 1));
+}
+
 void ct_iac_measured(struct ct_elastico *e, const struct ct_elastico_config *self,
 		     const struct ct_elastico_config *other, double slowdown)
 {
+	double *cell;
+
 	if (self->row == NO_ROW || other->row == NO_ROW)
 		return;
-	e->slow[(size_t)self->row * e->side + other->row] = -fmax(1, slowdown);
+	cell = &e->slow[(size_t)self->row * e->side + other->row];
+	if (*cell > 0 && e->learn)
+		learn(&e->bias[(size_t)self->family * e->fixed_families + other->family], slowdown / *cell);
+	*cell = -fmax(1, slowdown);
 	e->version++;
 	e->dirty = true;
 }
@@ -230,6 +250,17 @@ const struct ct_pair_choice *ct_iac_joint(struct ct_elastico *e, const struct ct
 	return c;
 }
 
+static void grow_bias(struct ct_elastico *e, uint32_t families)
+{
+	struct ct_iac_bias *bias = ct_calloc((size_t)families * families, sizeof *bias);
+
+	for (uint32_t i = 0; i < e->fixed_families; i++)
+		memcpy(bias + (size_t)i * families, e->bias + (size_t)i * e->fixed_families,
+		       e->fixed_families * sizeof *bias);
+	free(e->bias);
+	e->bias = bias;
+}
+
 /* Room for all families and configurations. Allocates. */
 void ct_iac_grow(struct ct_elastico *e)
 {
@@ -241,6 +272,7 @@ void ct_iac_grow(struct ct_elastico *e)
 		configs = configs ? configs * 2 : 64;
 	if (families == e->fixed_families && configs == e->fixed_configs)
 		return;
+	grow_bias(e, families);
 	free(e->fixed);
 	free(e->joint);
 	free(e->reply);
@@ -258,4 +290,5 @@ void ct_iac_fini(struct ct_elastico *e)
 	free(e->fixed);
 	free(e->joint);
 	free(e->reply);
+	free(e->bias);
 }

@@ -22,14 +22,24 @@ static void meet(struct ct_elastico *e, const struct ct_view *v, uint32_t job, u
 {
 	struct ct_elastico_job *j = &e->job[job];
 	const struct ct_elastico_family *f = &e->family[j->family], *g = &e->family[e->job[other].family];
-	double s =
-	    ct_iac_slowdown(e, v, &f->config[ct_view_job(v, job)->config], &g->config[ct_view_job(v, other)->config]);
+	const struct ct_elastico_config *own = &f->config[ct_view_job(v, job)->config],
+					*its = &g->config[ct_view_job(v, other)->config];
+	double s = ct_iac_slowdown(e, v, own, its);
 
 	if (!j->n_partners || j->partner != other) {
 		j->n_partners += j->n_partners < 2;
 		j->partner = other;
 	}
 	j->pace = fmax(j->pace, s);
+	j->calm = j->calm && ct_elastico_ready(e, v, other);
+	j->beside += (other + 1) * UINT64_C(0x9e3779b97f4a7c15) ^
+		     (ct_view_job(v, other)->config + 1) * UINT64_C(0xc2b2ae3d27d4eb4f);
+	if (ct_iac_is_measured(e, own, its)) {
+		j->known = fmax(j->known, s);
+	} else if (j->suspect == CT_NO_JOB || s > j->suspected) {
+		j->suspect = other;
+		j->suspected = s;
+	}
 }
 
 static void look_at_gpu(struct ct_elastico *e, const struct ct_view *v, uint32_t gpu)
@@ -57,6 +67,21 @@ static bool same_group(const struct ct_elastico_hosts *h, const struct ct_elasti
 	       h->free == k->free && !(h->pace < k->pace) && !(h->pace > k->pace);
 }
 
+/* The type of all GPUs that a job has; one that no job asks for where they differ. */
+static uint32_t only_type(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
+{
+	uint32_t n = v->host->gpus_of(v->host->ctx, job, e->gpus, v->n_gpus), type = CT_ANY - 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t t = ct_view_node(v, ct_view_gpu(v, e->gpus[i])->node)->gpu_type;
+
+		if (i && t != type)
+			return CT_ANY - 1;
+		type = t;
+	}
+	return type;
+}
+
 void ct_pack_add_host(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
 {
 	struct ct_elastico_job *j = &e->job[job];
@@ -76,9 +101,7 @@ void ct_pack_add_host(struct ct_elastico *e, const struct ct_view *v, uint32_t j
 
 	if (v->max_residents < 2 || !j->n_alone || e->n_hosts == e->cap_hosts)
 		return;
-	e->gpus[0] = 0;
-	v->host->gpus_of(v->host->ctx, job, e->gpus, 1);
-	h.type = ct_view_node(v, ct_view_gpu(v, e->gpus[0])->node)->gpu_type;
+	h.type = only_type(e, v, job);
 	h.free =
 	    j->n_alone == w->gpus_held && ct_elastico_ready(e, v, job) && ct_elastico_due(e, j->changed_us + e->hold);
 	j->next_host = CT_NO_JOB;
@@ -127,16 +150,20 @@ void ct_pack_scan(struct ct_elastico *e, const struct ct_view *v)
 		struct ct_elastico_job *j = &e->job[job];
 
 		j->n_alone = j->n_partners = 0;
-		j->partner = CT_NO_JOB;
+		j->partner = j->suspect = CT_NO_JOB;
 		j->least_mem = UINT32_MAX;
-		j->pace = 1;
+		j->pace = j->known = j->suspected = 1;
+		j->calm = true;
+		j->beside = 0;
 	}
 	for (uint32_t gpu = 0; gpu < v->n_gpus; gpu++)
-		if (ct_view_gpu(v, gpu)->n_residents)
+		if (ct_view_gpu(v, gpu)->n_residents && ct_view_gpu(v, gpu)->n_residents != CT_VIEW_GPU_DOWN)
 			look_at_gpu(e, v, gpu);
 	for (uint32_t job = v->running_first; job != CT_NO_JOB; job = ct_view_job(v, job)->next) {
 		if (e->job[job].n_partners)
 			e->shared[e->n_shared++] = job;
+		else
+			e->job[job].window_us = -1;
 		ct_pack_add_host(e, v, job);
 	}
 }
@@ -176,22 +203,30 @@ uint32_t ct_pack_idle(const struct ct_elastico *e, const struct ct_view *v, uint
 	return idle;
 }
 
+/* GPUs of a node that can have their share of `need`, for all `n` GPUs of a job: the
+ * largest k with ceil(need * k / n) <= free. */
+static uint32_t affordable(uint32_t free, uint32_t need, uint32_t n)
+{
+	uint64_t k;
+
+	if (!need || free == UINT32_MAX)
+		return UINT32_MAX;
+	k = (uint64_t)free * n / need;
+	return k < UINT32_MAX ? (uint32_t)k : UINT32_MAX;
+}
+
 /* GPUs' worth of CPU and host memory that a node has left for a job of `n` GPUs. */
 static uint32_t host_room(const struct ct_elastico *e, const struct ct_view *v, uint32_t node,
 			  const struct ct_elastico_config *c, uint32_t n)
 {
 	const struct ct_view_node *at = ct_view_node(v, node);
-	uint32_t room = UINT32_MAX, each;
+	uint32_t cpu, mem;
 
 	if (!e->hosts_modelled)
-		return room;
-	each = (c->cpu_milli + n - 1) / n;
-	if (each && at->free_cpu_milli != UINT32_MAX)
-		room = at->free_cpu_milli / each;
-	each = (c->ram_mib + n - 1) / n;
-	if (each && at->free_mem_mib != UINT32_MAX && at->free_mem_mib / each < room)
-		room = at->free_mem_mib / each;
-	return room;
+		return UINT32_MAX;
+	cpu = affordable(at->free_cpu_milli, c->cpu_milli, n);
+	mem = affordable(at->free_mem_mib, c->ram_mib, n);
+	return cpu < mem ? cpu : mem;
 }
 
 static void take_idle(struct ct_elastico *e, const struct ct_view *v, uint32_t node, uint32_t want, uint32_t at)
@@ -472,8 +507,6 @@ static void try_config(struct search *s, uint32_t config)
 	static const double pace[] = { 1.15, 1.4, INFINITY };
 	struct ct_elastico *e = s->e;
 
-	if (s->f->config[config].throughput * s->share < s->v->attain_floor && e->rst)
-		return;
 	for (uint32_t i = 0; i < e->n_hosts; i++)
 		e->hosts[i].usable = in_reach(s, &e->hosts[i]) && offer(s, &e->hosts[i], config);
 	for (size_t i = s->want > 1 ? 0 : 2; i < sizeof pace / sizeof *pace; i++)
@@ -616,9 +649,9 @@ static struct ct_elastico_place find_alone(struct ct_elastico *e, const struct c
 
 	if (config == CT_ELASTICO_WAIT)
 		config = f->fastest;
-	if (want < j->num_gpus && f->config[config].throughput * share < v->attain_floor)
+	if (want < j->num_gpus && !ct_rst_reaches(f, config, share, v->attain_floor))
 		config = f->fastest;
-	if (want < j->num_gpus && f->config[config].throughput * share < v->attain_floor)
+	if (want < j->num_gpus && !ct_rst_reaches(f, config, share, v->attain_floor))
 		return p;
 	if (!ct_pack_find_idle(e, v, job, config, want, want, 0))
 		return p;

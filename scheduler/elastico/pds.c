@@ -26,17 +26,23 @@ static uint32_t fewest(const struct ct_elastico *e, const struct ct_view_job *j)
 	return e->elastic && e->rst && j->min_gpus ? j->min_gpus : j->num_gpus;
 }
 
+/* Who could run now bids: the first jobs of the queue, while two on each GPU hold them.
+ * More bidders would drive prices up for want of GPUs, which no reshaping can cure. */
 static void count_pending(struct ct_elastico *e, const struct ct_view *v, double *least)
 {
+	double room = (v->max_residents < 2 ? 1.0 : 2.0) * e->n_gpus_up;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < e->n_families; i++)
 		e->pending_gpus[i] = 0;
-	for (uint32_t job = v->queue_first; job != CT_NO_JOB && n < (uint64_t)e->horizon; n++) {
+	for (uint32_t i = 0; i < e->n_configs; i++)
+		room -= e->config_gpus[i];
+	for (uint32_t job = v->queue_first; job != CT_NO_JOB && n < (uint64_t)e->horizon && room > 0; n++) {
 		const struct ct_view_job *j = ct_view_job(v, job);
 		uint32_t family = e->job[job].family;
 
 		e->pending_gpus[family] += j->num_gpus;
+		room -= j->num_gpus;
 		for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
 			least[r] += fewest(e, j) * e->family[family].least[r];
 		job = j->next;
@@ -82,8 +88,8 @@ static void open_market(struct ct_elastico *e, const struct ct_view *v, struct c
 	double capacity[CT_ELASTICO_RESOURCES], pending[CT_ELASTICO_RESOURCES] = { 0 },
 						running[CT_ELASTICO_RESOURCES] = { 0 };
 
-	count_pending(e, v, pending);
 	count_running(e, v, running);
+	count_pending(e, v, pending);
 	for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
 		capacity[r] = e->n_gpus_up;
 	ct_pds_effective_capacity(capacity, e->pds ? e->gamma : 0, pending, running, e->effective);
@@ -139,7 +145,8 @@ static uint32_t choose(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 	const struct ct_elastico_job *j = &e->job[job];
 	const struct ct_elastico_family *f = &e->family[j->family];
 	uint32_t current = ct_view_job(v, job)->config, best = current, room;
-	double least;
+	const struct ct_view_job *w = ct_view_job(v, job);
+	double least, share = ct_rst_share(f, w->gpus_held, w->num_gpus);
 
 	least = ct_esp_score(&f->config[current], e->price) + penalty_of(j, current);
 	room = room_beside(e, v, job);
@@ -147,7 +154,7 @@ static uint32_t choose(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 		uint32_t c = f->front[i];
 		double s;
 
-		if (c == current || f->config[c].mem_mib > room)
+		if (c == current || f->config[c].mem_mib > room || !ct_rst_reaches(f, c, share, v->attain_floor))
 			continue;
 		s = ct_esp_score(&f->config[c], e->price) + penalty_of(j, c) + e->switch_cost;
 		if (s < least) {
@@ -161,14 +168,13 @@ static uint32_t choose(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 /* ---- lines 10 to 16 */
 
 bool ct_pds_violates(const struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t config,
-		     double slowdown)
+		     double slowdown, double slack)
 {
 	const struct ct_view_job *j = ct_view_job(v, job);
 	const struct ct_elastico_family *f = &e->family[e->job[job].family];
 	double tau = ct_iac_tau_of(e, v, f, config, ct_rst_share(f, j->gpus_held, j->num_gpus));
 
-	/* Who is there already is not moved for a trifle. */
-	return e->iac && slowdown > tau + (config == j->config ? e->hysteresis : 0);
+	return e->iac && slowdown > tau + slack;
 }
 
 static void penalise(struct ct_elastico *e, const struct ct_view *v, uint32_t job, double slowdown)
@@ -190,9 +196,12 @@ static bool check_pair(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 	struct ct_elastico_job *j = &e->job[job], *k = &e->job[j->partner];
 	const struct ct_elastico_config *a = &e->family[j->family].config[j->choice],
 					*b = &e->family[k->family].config[k->choice];
-	double s = ct_iac_slowdown(e, v, a, b), t = ct_iac_slowdown(e, v, b, a);
+	double s = ct_iac_slowdown(e, v, a, b), t = ct_iac_slowdown(e, v, b, a), slack = 0;
 
-	if (!ct_pds_violates(e, v, job, j->choice, s) && !ct_pds_violates(e, v, j->partner, k->choice, t))
+	/* Who is there already is not moved for a trifle. */
+	if (j->choice == ct_view_job(v, job)->config && k->choice == ct_view_job(v, j->partner)->config)
+		slack = e->hysteresis;
+	if (!ct_pds_violates(e, v, job, j->choice, s, slack) && !ct_pds_violates(e, v, j->partner, k->choice, t, slack))
 		return true;
 	penalise(e, v, job, s);
 	penalise(e, v, j->partner, t);
@@ -215,12 +224,14 @@ static uint32_t check_all(struct ct_elastico *e, const struct ct_view *v)
 
 /* ---- Algorithm 1, lines 1 to 20 */
 
-void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v)
+void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p)
 {
 	uint32_t rounds = e->pds && e->iac ? (uint32_t)e->rounds : 1;
+	uint32_t violations;
 	struct ct_esp_market m;
 
 	open_market(e, v, &m);
+	p->lap(p, CT_LAP_PDS);
 	for (uint32_t i = 0; i < e->n_shared; i++)
 		e->job[e->shared[i]].n_penalties = 0;
 	for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
@@ -231,7 +242,10 @@ void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v)
 			e->n_iterations += ct_esp_tatonnement(&m, e->price);
 		for (uint32_t i = 0; i < e->n_shared; i++)
 			e->job[e->shared[i]].choice = choose(e, v, e->shared[i]);
-		if (check_all(e, v) == 0)
+		p->lap(p, CT_LAP_ESP);
+		violations = check_all(e, v);
+		p->lap(p, CT_LAP_IAC);
+		if (!violations)
 			break;
 	}
 	for (uint32_t i = 0; i < e->n_families; i++) {
@@ -248,4 +262,5 @@ void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v)
 			j->choice = ct_esp_choose(&e->family[j->family], e->price, w->config, e->switch_cost);
 		job = w->next;
 	}
+	p->lap(p, CT_LAP_ESP);
 }

@@ -30,6 +30,7 @@ static void fill_config(struct ct_elastico *e, const struct ct_view_config *c, u
 		.ram_mib = c->mem_mib,
 		.kind = c->kind,
 		.row = ct_iac_row(e, c->kind),
+		.family = (uint32_t)e->n_families,
 	};
 	out->need[CT_ELASTICO_SM] = c->sm_frac > 0 ? c->sm_frac : 0; /* NaN: unknown, no rent */
 	out->need[CT_ELASTICO_MEM] = e->gpu_mem_mib == UINT32_MAX ? 0 : part(c->gpu_mem_mib, e->gpu_mem_mib);
@@ -60,16 +61,13 @@ static bool on_front(const struct ct_elastico_config *c, uint32_t n, uint32_t i)
 	return true;
 }
 
-static uint32_t find_front(const struct ct_elastico *e, struct ct_elastico_config *c, uint32_t n, uint32_t fallback,
-			   uint32_t *front)
+uint32_t ct_rst_front(const struct ct_elastico_config *c, uint32_t n, bool pareto, uint32_t *front)
 {
 	uint32_t n_front = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (c[i].ok && (!e->pareto || on_front(c, n, i)))
+		if (c[i].ok && (!pareto || on_front(c, n, i)))
 			front[n_front++] = i;
-	if (!n_front) /* nothing reaches the floor: the default then runs as it is */
-		front[n_front++] = fallback;
 	return n_front;
 }
 
@@ -91,7 +89,9 @@ static void fill_family(struct ct_elastico *e, const struct ct_view *v, const st
 		c[i].ok = (e->rst || i == h->default_config) && c[i].mem_mib <= e->gpu_mem_mib &&
 			  c[i].throughput >= v->attain_floor;
 	}
-	f->n_front = find_front(e, c, h->n, h->default_config, front);
+	f->n_front = ct_rst_front(c, h->n, e->pareto != 0, front);
+	if (!f->n_front) /* nothing reaches the floor: the default then, as the request has it */
+		front[f->n_front++] = h->default_config;
 	f->fastest = front[0];
 	for (uint32_t i = 0; i < f->n_front; i++) {
 		if (c[front[i]].throughput > c[f->fastest].throughput)
@@ -196,6 +196,11 @@ double ct_rst_share(const struct ct_elastico_family *f, uint32_t gpus, uint32_t 
 	if (gpus == requested)
 		return 1;
 	return f->scaling < 1 || f->scaling > 1 ? pow(share, f->scaling) : share;
+}
+
+bool ct_rst_reaches(const struct ct_elastico_family *f, uint32_t config, double share, double floor)
+{
+	return f->config[config].throughput * share >= floor;
 }
 
 /* ---- the profile cache: who arrives is known with probability `cache_hit`; the others

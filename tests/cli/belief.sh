@@ -82,6 +82,7 @@ begin "one pair" "$C" calib fit --solo "$W/solo.csv" --pairs "$W/pairs.csv" --mo
 own="run --trace $W/own.csv --cluster 1x2 --set calib=$W/my.h5"
 begin "too few to learn from" "$C" $own --policy "$fewest"; status 3; no_out
 err "*'dnn' wants at least 20 samples to train on, got 2"; err "*iac.predictor=oracle or none"
-begin "nobody asks" "$C" $own --policy fifo; status 0
+begin "nobody asks" "$C" $own --policy fifo --json; status 0
+out "*nothing is predicted: predictor 'dnn' wants at least 20 samples*"
 begin "the oracle needs no pairs" "$C" $own --policy "$fewest" --set iac.predictor=oracle; status 0
 finish

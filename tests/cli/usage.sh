@@ -13,7 +13,7 @@ begin "unknown command" "$C" rnu; status 2; no_out; err "cotenant: error: unknow
 begin "unknown command, nothing near" "$C" elephant; status 2; err "cotenant: error: unknown command 'elephant'"
 begin "help of an unknown command" "$C" help chekc; status 2; err "*did you mean 'check'?"
 
-for c in run check policies compare trace; do
+for c in run check policies compare plan trace; do
 	begin "$c --help" "$C" $c --help; status 0; no_err; out "usage: cotenant $c *"; out "examples:"
 	that [ "$(wc -l <"$work/out")" -le 24 ]
 	that [ "$(awk '{ if (length > m) m = length } END { print m }' "$work/out")" -le 100 ]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Same input, same result: digest, CSV files and JSON are the same under another
 # locale, time zone and working directory, and from gcc -O0, gcc -O2 and clang -O2;
-# a whole result file is byte-identical when the same program runs twice with
+# so are the bits of a trained network and of a fitted calibration; a whole result file is byte-identical when the same program runs twice with
 # --no-perf.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -74,4 +74,18 @@ for r in demo easy las; do
 	cmp "$work/1.h5" "$work/2.h5" || fail "run '$r': result file differs from itself"
 	n=$((n + 1))
 done
+# Training and fitting: long chains of sums, where a contraction or another order shows.
+learn() { # VARIANT
+	"${around[@]}" "$root/build/$1/cotenant" calib train --predictor dnn --dir "$root/calib/a100-40gb" --out "$work/$1-dnn.h5" >"$work/log" 2>&1 &&
+		"${around[@]}" "$root/build/$1/cotenant" calib fit --dir "$root/calib/a100-40gb" --out "$work/$1-fit.h5" >"$work/log" 2>&1 ||
+		{ cat "$work/log"; fail "calib train or fit with ${built[$1]}"; }
+}
+for v in strict debug clang; do learn $v; done
+for v in debug clang; do
+	for what in dnn fit; do
+		cmp "$work/strict-$what.h5" "$work/$v-$what.h5" || fail "calib: $what from ${built[$v]} is not that from ${built[strict]}"
+		n=$((n + 1))
+	done
+done
+echo "network trained by gcc -O0, gcc -O2 and clang -O2: $(sha256sum <"$work/strict-dnn.h5" | cut -c 1-16)"
 echo "determinism: ok, $n comparisons"

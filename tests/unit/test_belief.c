@@ -497,6 +497,7 @@ static void a_ready_predictor_of_other_terms_is_not_taken(void **state)
 	assert_int_equal(same, 768);
 	assert_true(differ > 700);
 	assert_string_not_equal(ct_believer_info(trained).digest, ct_believer_info(own).digest);
+	ct_believer_free(own);
 	o.predictor = CT_BELIEF_DNN;
 	assert_int_equal(ct_believer_new(&o, x.t, &own, &err), CT_ECONFIG);
 	assert_non_null(strstr(err.text, "holds 'linear', iac.predictor says 'dnn'"));
@@ -605,7 +606,6 @@ static void a_file_with_too_few_pairs_says_what_to_do(void **state)
 	make_own(&x, 3);     /* 6 pairs, 12 samples */
 	b = believe(&x, &o); /* a run that does not ask may go on */
 	assert_int_equal(ct_believer_check(b, &err), CT_ECONFIG);
-	assert_true(ask_for(b, 0, 1) == 1);
 	ct_believer_free(b);
 	assert_non_null(strstr(err.text, "wants at least 20 samples to train on, got 12"));
 	assert_non_null(strstr(err.text, "iac.predictor=oracle or none"));
