@@ -70,6 +70,7 @@ static void look_at_machine(struct ct_elastico *e, const struct ct_view *v)
 		if (!n->n_gpus)
 			continue;
 		mem = ct_view_gpu(v, n->first_gpu)->mem_mib;
+		e->uneven |= e->gpu_mem_mib && mem != e->gpu_mem_mib;
 		e->gpu_mem_mib = mem > e->gpu_mem_mib ? mem : e->gpu_mem_mib;
 		if (n->free_cpu_milli != UINT32_MAX)
 			e->gpu_cpu_milli = fmax(e->gpu_cpu_milli, (double)n->free_cpu_milli / n->n_gpus);
@@ -77,6 +78,7 @@ static void look_at_machine(struct ct_elastico *e, const struct ct_view *v)
 			e->gpu_ram_mib = fmax(e->gpu_ram_mib, (double)n->free_mem_mib / n->n_gpus);
 	}
 	e->hosts_modelled = e->gpu_cpu_milli > 0 || e->gpu_ram_mib > 0;
+	e->uneven |= e->hosts_modelled || v->n_gpu_types > 1;
 	e->shared_mem_mib = e->gpu_mem_mib == UINT32_MAX          ? UINT32_MAX
 			    : e->gpu_mem_mib > v->gpu_reserve_mib ? e->gpu_mem_mib - v->gpu_reserve_mib
 								  : 0;
