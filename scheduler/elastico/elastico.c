@@ -200,6 +200,7 @@ static int wake(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *
 static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 {
 	struct ct_elastico *e = state;
+	uint32_t version;
 
 	e->now = v->now_us;
 	if (!e->every_epoch && !e->dirty && e->now < e->next_due)
@@ -212,6 +213,7 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	p->lap(p, CT_LAP_PDS);
 	ct_pack_scan(e, v);
 	p->lap(p, CT_LAP_PACK);
+	version = e->version;
 	ct_adapt_measure(e, v, p);
 	p->lap(p, CT_LAP_IAC);
 	if (e->dirty)
@@ -224,7 +226,8 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	if (ct_adapt(e, v, p))
 		return 1;
 	p->lap(p, CT_LAP_PDS);
-	e->dirty = e->acted;
+	/* What was measured now is seen by all from the next epoch on. */
+	e->dirty = e->acted || e->version != version;
 	return wake(e, v, p, e->every_epoch || e->dirty ? e->now + e->epoch : e->next_due);
 }
 
