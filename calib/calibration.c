@@ -457,27 +457,53 @@ static int in(double x, double lo, double hi)
 	return x >= lo && x <= hi; /* false for NaN */
 }
 
+static int in_or_unknown(double x, double lo, double hi)
+{
+	return isnan(x) || in(x, lo, hi);
+}
+
+static int good_config(const struct ct_calib_config *k)
+{
+	const struct ct_profile *p = &k->profile;
+	const double counter[] = { p->sm_active, p->sm_occupancy, p->dram_active, p->tensor_active, p->host };
+
+	if (!in(p->throughput, 1e-12, 1e15) || !in(k->demand.weight, 1e-9, 1e9) || !*k->workload)
+		return 0;
+	for (size_t i = 0; i < sizeof counter / sizeof *counter; i++)
+		if (!in_or_unknown(counter[i], 0, 10))
+			return 0;
+	if (!in_or_unknown(p->params, 0, 1e18) || !in_or_unknown(p->isl, 0, 1e12) || !in_or_unknown(p->osl, 0, 1e12) ||
+	    !in_or_unknown(p->rho, 0, 1) || !in_or_unknown(p->mu, 0, 1))
+		return 0;
+	for (int r = 0; r < CT_RESOURCES; r++)
+		if (!in(k->demand.a[r], 0, 10))
+			return 0;
+	return 1;
+}
+
+static int good_params(const struct ct_slowdown_params *s)
+{
+	for (int r = 0; r < CT_RESOURCES; r++)
+		if (!in(s->c[r], 1e-6, 1e6))
+			return 0;
+	return in(s->m, 0, 1) && in(s->beta, 0, 1) && in(s->p, 0.1, 64) && in(s->q, 0.1, 64) &&
+	       in(s->omega_clip, 1, 1e3) && in(s->soft, 0.1, 100);
+}
+
 /* A file that another program wrote must not put nonsense into a run. */
 static const char *wrong_with(const struct ct_calibration *c)
 {
-	const struct ct_slowdown_params *s = &c->wstr;
-
-	if (c->mode == CT_CALIB_MODES || c->resources < 0 || c->resources > CT_RESOURCES || !c->n_configs)
+	if (c->mode == CT_CALIB_MODES || c->resources < 0 || c->resources > CT_RESOURCES || !c->n_configs ||
+	    !in(c->mem_mib, 0, 4e9) || !in(c->reserve_mib, 0, 4e9))
 		return "meta";
-	if (!in(s->m, 0, 1) || !in(s->p, 0.1, 100) || !in(s->q, 0.1, 100) || !in(s->omega_clip, 1, 1e3))
+	if (!good_params(&c->wstr))
 		return "wstr";
 	for (int k = 0; k < CT_COLOCS; k++)
 		if (!in(c->sigma[k], 0, 1))
 			return "noise";
-	for (size_t i = 0; i < c->n_configs; i++) {
-		const struct ct_calib_config *k = &c->config[i];
-
-		if (!in(k->profile.throughput, 1e-12, 1e15) || !in(k->demand.weight, 1e-9, 1e9))
+	for (size_t i = 0; i < c->n_configs; i++)
+		if (!good_config(&c->config[i]))
 			return "profiles";
-		for (int r = 0; r < CT_RESOURCES; r++)
-			if (!in(k->demand.a[r], 0, 10))
-				return "profiles";
-	}
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct ct_fit_pair *p = &c->pair[i].measured;
 

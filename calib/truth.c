@@ -275,7 +275,7 @@ static void add_member(struct ct_truth *t, struct family *f, const struct known 
 
 	if (k->model && !k->model->train && f->key.isl + f->key.osl > 0 && p.seqlen < f->key.isl + f->key.osl)
 		return;
-	if ((t->o.gpu_mem_mib && p.fb_mib > t->o.gpu_mem_mib) || p.throughput < f->key.floor)
+	if ((t->o.gpu_mem_mib && p.fb_mib > t->o.gpu_mem_mib) || p.throughput < f->key.floor || (t->o.no_amp && p.amp))
 		return;
 	f->profile[at] = p;
 	f->kind[at] = kind_of(t, f->key.known, k->first + index, &p);
@@ -296,9 +296,9 @@ static uint32_t default_of(const struct ct_truth *t, const struct family *f, uin
 	return best;
 }
 
-static void fill_configurations(const struct ct_truth *t, struct family *f)
+static void fill_configurations(const struct ct_truth *t, struct family *f, uint32_t measure)
 {
-	double reference = f->profile[f->family.default_config].throughput;
+	double reference = f->profile[measure].throughput;
 
 	for (uint32_t i = 0; i < f->family.n; i++) {
 		const struct ct_profile *p = &f->profile[i];
@@ -330,8 +330,10 @@ static struct family *make_family(struct ct_truth *t, const struct key *key)
 	for (uint32_t i = 0; i < k->n; i++)
 		add_member(t, f, k, i);
 	if (f->family.n) {
-		f->family.default_config = default_of(t, f, k->first + key->config);
-		fill_configurations(t, f);
+		uint32_t measure = default_of(t, f, k->first + key->config);
+
+		f->family.default_config = t->o.fastest ? default_of(t, f, NONE) : measure;
+		fill_configurations(t, f, measure);
 	}
 	CT_GROW(t->family, t->cap_families, t->n_families + 1);
 	t->family[t->n_families++] = f;
@@ -535,6 +537,8 @@ static void digest(struct ct_truth *t)
 	ct_digest_init(&d);
 	ct_digest_text(&d, t->info.digest);
 	ct_digest_i64(&d, t->o.residual != 0);
+	if (t->o.no_amp || t->o.fastest)
+		ct_digest_i64(&d, (t->o.no_amp != 0) + 2 * (t->o.fastest != 0));
 	ct_digest_i64(&d, t->o.gpu_mem_mib);
 	ct_digest_f64(&d, t->o.scaling > 0 ? t->o.scaling : 1);
 	ct_digest_final(&d, t->digest);

@@ -31,12 +31,16 @@
 struct ct_truth;
 
 struct ct_truth_options {
-	const char *dir;             /* a calibration folder, or */
-	const char *file;            /* a calibration file */
-	uint64_t seed;               /* of the residual */
-	int residual;                /* 0: the bare model */
-	uint32_t gpu_mem_mib;        /* largest GPU of the cluster, 0 = that of the calibration */
-	double scaling;              /* of training jobs over GPUs (struct ct_family); 0 = 1 */
+	const char *dir;      /* a calibration folder, or */
+	const char *file;     /* a calibration file */
+	uint64_t seed;        /* of the residual */
+	int residual;         /* 0: the bare model */
+	uint32_t gpu_mem_mib; /* largest GPU of the cluster, 0 = that of the calibration */
+	double scaling;       /* of training jobs over GPUs (struct ct_family); 0 = 1 */
+	int no_amp;           /* leave out configurations of mixed precision */
+	/* Jobs start in their fastest configuration instead of the default, which stays
+	 * the measure of work: "each job's fastest static configuration". */
+	int fastest;
 	struct ct_contention beside; /* of pairs the calibration does not know; factor NULL = none */
 };
 

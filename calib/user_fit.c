@@ -13,7 +13,7 @@
 
 enum { MIN_PAIRS = 8, FOLDS = 5, PAIRS_PER_CONFIG = 3 };
 #define SIGMA_COUNTERS 0.07
-#define SIGMA_LATENT   0.08
+#define SIGMA_LATENT   0.12
 
 enum {
 	ID,
@@ -54,7 +54,8 @@ struct fitter {
 	unsigned *repeats; /* of each configuration */
 	double *last;      /* throughput beside the partner before, and whether it ever changed */
 	unsigned *seen, *changed;
-	unsigned *pair_rows; /* rows behind each pair */
+	struct ct_loc *first, mps_at; /* where each stands first among the pairs; the first row without MPS */
+	unsigned *pair_rows;          /* rows behind each pair */
 	size_t cap_config, cap_repeats, cap_pair, cap_rows;
 	int counters, no_mps, sd;
 	unsigned warnings;
@@ -278,6 +279,8 @@ static double slowdown_of(struct fitter *f, size_t column, size_t config)
 	else if (s < 0.97)
 		warn(f, "speed-up", "%s: '%s' is %.1f %% faster in company than alone; measure alone again", at,
 		     f->c->config[config].profile.name, 100 * (1 / s - 1));
+	if (!f->seen[config])
+		f->first[config] = ct_table_loc(&f->t, column);
 	if (f->seen[config]++ && fabs(x - f->last[config]) > 1e-9 * x)
 		f->changed[config] = 1;
 	f->last[config] = x;
@@ -327,7 +330,10 @@ static void read_pair_row(struct fitter *f)
 
 	if (one_sided(f))
 		return;
-	f->no_mps |= number(f, MPS, 0, 1, 1) < 1;
+	if (number(f, MPS, 0, 1, 1) < 1 && !f->no_mps) {
+		f->no_mps = 1;
+		f->mps_at = ct_table_loc(&f->t, MPS);
+	}
 	number(f, REPEAT, 0, 1e9, 0);
 	p = (struct ct_fit_pair){ .s_a = slowdown_of(f, THR_I, i), .s_b = slowdown_of(f, THR_J, j) };
 	if (f->err->count != before)
@@ -363,10 +369,11 @@ static void check_pairs(struct fitter *f)
 	for (size_t i = 0; i < c->n_configs; i++)
 		if (f->seen[i] > 2 && !f->changed[i])
 			warn(f, "constant-column",
-			     "'%s' has the same throughput beside every partner: is it really measured?",
-			     c->config[i].profile.name);
+			     "%s:%zu:%zu: '%s' has the same throughput beside every partner: is it really measured?",
+			     f->o->pairs, f->first[i].line, f->first[i].col, c->config[i].profile.name);
 	if (f->no_mps)
-		warn(f, "no-mps", "pairs measured without MPS: what is fitted is time slicing");
+		warn(f, "no-mps", "%s:%zu:%zu: pairs measured without MPS: what is fitted is time slicing", f->o->pairs,
+		     f->mps_at.line, f->mps_at.col);
 	if (c->mode == CT_CALIB_LATENT && (double)c->n_pairs < 0.3 * possible)
 		warn(f, "few-pairs", "%zu of %.0f possible pairs; latent demands want at least 30 %%", c->n_pairs,
 		     possible);
@@ -376,6 +383,7 @@ static int read_pairs(struct fitter *f)
 {
 	f->last = ct_calloc(f->c->n_configs + 1, sizeof *f->last);
 	f->seen = ct_calloc(f->c->n_configs + 1, sizeof *f->seen);
+	f->first = ct_calloc(f->c->n_configs + 1, sizeof *f->first);
 	f->changed = ct_calloc(f->c->n_configs + 1, sizeof *f->changed);
 	CT_TRY(ct_table_open_optional(&f->t, f->o->pairs, pair_columns, PAIR_COLUMNS, PAIR_COLUMNS - PAIR_REQUIRED,
 				      CT_TABLE_REFUSE_UNKNOWN, f->err));
@@ -643,6 +651,7 @@ int ct_user_fit(const struct ct_user_fit_options *o, struct ct_calibration **out
 	free(f.last);
 	free(f.seen);
 	free(f.changed);
+	free(f.first);
 	free(f.pair_rows);
 	if (err->code)
 		ct_calibration_free(c);

@@ -11,7 +11,7 @@
 enum { FLAG_TARGET = CT_FLAG_OWN, FLAG_VARY, FLAG_POLICIES, FLAG_RUNS, FLAG_STATIC, FLAG_JSON, FLAG_PROGRESS };
 static const struct ct_flag flags[] = {
 	{ "target", FLAG_TARGET, "TARGET", "[train.|infer.]METRIC<N[,N...] or >; a row for each N; repeatable" },
-	{ "vary", FLAG_VARY, "RANGE", "gpus=LO..HI or nodes=LO..HI: whole nodes of cluster.gpus_per_node GPUs" },
+	{ "vary", FLAG_VARY, "RANGE", "gpus=LO..HI or nodes=LO..HI, by nodes of cluster.gpus_per_node" },
 	{ "policies", FLAG_POLICIES, "A,B,...", "instead of policy.name; --static: the pools', then the others" },
 	{ "runs", FLAG_RUNS, "N", "seeds a size, from sim.seed on (5 where jobs are generated, else 1)" },
 	{ "static", FLAG_STATIC, NULL, "two pools, first policy, against one cluster, other policies" },

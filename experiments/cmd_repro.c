@@ -4,17 +4,20 @@
 #include "experiments/data_path.h"
 #include "experiments/progress.h"
 #include "experiments/repro.h"
+#include "experiments/repro_fits.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
 #include "sim/json.h"
+#include "sim/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { JSON = 256, SEEDS, SET, CHECK, ACCEPT, PROGRESS, FIGURES };
+enum { JSON = 256, SEEDS, SET, CHECK, ACCEPT, PROGRESS, FITS, CSV };
 static const struct ct_flag flags[] = {
 	{ "seeds", SEEDS, "N", "runs of each cell, seeds 1 to N (10)" },
 	{ "jobs", 'j', "N", "worker processes (1); results do not depend on it" },
@@ -22,16 +25,18 @@ static const struct ct_flag flags[] = {
 	{ "json", JSON, NULL, "one JSON document, rows id published ours lo hi ratio role tolerance within" },
 	{ "check", CHECK, "FILE", "compare with a recorded state; exit status 7 where it differs" },
 	{ "accept", ACCEPT, "FILE", "record this state, and show what differs from the last one" },
+	{ "fits", FITS, "FILE", "also the range over equally good scenarios, a file of calib scenario" },
+	{ "csv", CSV, "FILE", "the rows as CSV, for `cotenant report`" },
 	{ "progress", PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	{ 0 },
 };
 
-enum { SETTINGS = 32 };
+enum { SETTINGS = 32, FITS_MOST = 8 };
 static const char published_file[] = "data:experiments/paper/published.yaml",
 		  scenario_file[] = "data:experiments/paper/scenario.yaml";
 
 struct request {
-	const char *table, *check, *accept;
+	const char *table, *check, *accept, *fits, *csv;
 	int64_t seeds, processes;
 	int json;
 	enum ct_progress_mode progress;
@@ -73,6 +78,12 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 	case CHECK:
 		q->check = arg;
 		return 0;
+	case FITS:
+		q->fits = arg;
+		return 0;
+	case CSV:
+		q->csv = arg;
+		return 0;
 	case ACCEPT:
 		q->accept = arg;
 		return 0;
@@ -90,12 +101,16 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 
 static const char *verdict(const struct ct_repro_row *r)
 {
+	if (isnan(r->figure->value))
+		return "";
+	if (r->agrees < 0 && isfinite(r->ours))
+		return "";
 	if (r->agrees < 0)
 		return r->figure->runs ? "not known" : "not produced";
 	return r->agrees ? "yes" : "NO";
 }
 
-static void print_rows(const struct ct_repro *rows)
+static void print_rows(const struct ct_repro *rows, int ranged)
 {
 	static const char *const right[] = { "published", "ours", "mean from", "to", "one run from", "to", "off %" };
 	struct ct_table t;
@@ -105,6 +120,10 @@ static void print_rows(const struct ct_repro *rows)
 	ct_table_column(&t, "unit", "", CT_LEFT);
 	for (size_t i = 0; i < sizeof right / sizeof *right; i++)
 		ct_table_column(&t, right[i], "", CT_RIGHT);
+	if (ranged) {
+		ct_table_column(&t, "fits from", "", CT_RIGHT);
+		ct_table_column(&t, "to", "", CT_RIGHT);
+	}
 	ct_table_column(&t, "role", "", CT_LEFT);
 	ct_table_column(&t, "agrees", "", CT_LEFT);
 	ct_table_column(&t, "aim", "", CT_LEFT);
@@ -120,6 +139,10 @@ static void print_rows(const struct ct_repro *rows)
 		ct_table_number(&t, r->lo, 3);
 		ct_table_number(&t, r->hi, 3);
 		ct_table_number(&t, 100 * (r->ours / r->figure->value - 1), 1);
+		if (ranged) {
+			ct_table_number(&t, r->fits_lo, 3);
+			ct_table_number(&t, r->fits_hi, 3);
+		}
 		ct_table_text(&t, ct_role_name[r->figure->role]);
 		ct_table_text(&t, verdict(r));
 		ct_table_text(&t, r->in_aim < 0 ? "" : r->in_aim ? "met" : "missed");
@@ -179,6 +202,8 @@ static int print_json(const struct ct_repro *rows, struct ct_err *err)
 		ct_json_f64(&j, "mean_hi", r->mean_hi);
 		ct_json_f64(&j, "lo", r->lo);
 		ct_json_f64(&j, "hi", r->hi);
+		ct_json_f64(&j, "fits_lo", r->fits_lo);
+		ct_json_f64(&j, "fits_hi", r->fits_hi);
 		ct_json_f64(&j, "ratio", r->ours / r->figure->value);
 		ct_json_f64(&j, "seeds", (double)r->seeds);
 		ct_json_text(&j, "role", ct_role_name[r->figure->role]);
@@ -191,6 +216,41 @@ static int print_json(const struct ct_repro *rows, struct ct_err *err)
 	ct_json_close(&j);
 	ct_json_close(&j);
 	return ct_json_end(&j, "standard output", err);
+}
+
+static int write_csv(const struct ct_repro *rows, const char *path, struct ct_err *err)
+{
+	struct ct_output o;
+
+	CT_TRY(ct_output_open(&o, path, err));
+	ct_output_text(&o, "id,table,unit,place,role,published,ours,mean_lo,mean_hi,lo,hi,fits_lo,fits_hi,seeds,agrees,"
+			   "definition,note\n");
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_repro_row *r = &rows->row[i];
+		const char *const head[] = { r->figure->id, r->figure->table, r->figure->unit, r->figure->place,
+					     ct_role_name[r->figure->role] };
+		const double number[] = { r->figure->value, r->ours,   r->mean_lo, r->mean_hi, r->lo, r->hi,
+					  r->fits_lo,       r->fits_hi };
+
+		for (size_t k = 0; k < sizeof head / sizeof *head; k++) {
+			ct_output_field(&o, head[k]);
+			ct_output_text(&o, ",");
+		}
+		for (size_t k = 0; k < sizeof number / sizeof *number; k++) {
+			if (isfinite(number[k]))
+				ct_output_f64(&o, number[k]);
+			ct_output_text(&o, ",");
+		}
+		ct_output_i64(&o, (int64_t)r->seeds);
+		ct_output_text(&o, ",");
+		ct_output_field(&o, verdict(r));
+		ct_output_text(&o, ",");
+		ct_output_field(&o, r->figure->definition);
+		ct_output_text(&o, ",");
+		ct_output_field(&o, r->figure->note);
+		ct_output_text(&o, "\n");
+	}
+	return ct_output_close(&o, err);
 }
 
 /* ---- the recorded state */
@@ -234,7 +294,7 @@ static int conclude(const struct request *q, const struct ct_paper *p, const str
 	} else {
 		printf("%s; our means over seeds 1 to %" PRId64 ", %s\n\n", p->source, q->seeds,
 		       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml");
-		print_rows(rows);
+		print_rows(rows, q->fits != NULL);
 		fputs(
 		    "\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
 		    stdout);
@@ -242,6 +302,8 @@ static int conclude(const struct request *q, const struct ct_paper *p, const str
 		fputs("\n", stdout);
 		print_notes(rows);
 	}
+	if (q->csv)
+		CT_TRY(write_csv(rows, q->csv, err));
 	if (q->accept)
 		CT_TRY(accept(q, rows, err));
 	return q->check ? check(q, rows, err) : 0;
@@ -269,6 +331,31 @@ static int simulate(const struct request *q, struct ct_program *program, struct 
 	return rc;
 }
 
+/* Under each of the vectors that fit as well; with the other settings of --set none. */
+static int range(const struct request *q, struct ct_program *program, const struct ct_paper *p, const char *scenario,
+		 struct ct_repro *rows, struct ct_err *err)
+{
+	const struct ct_study_run how = { .processes = (unsigned)q->processes, .interrupted = program->interrupted };
+	double *lo = ct_calloc(rows->n + 1, sizeof *lo), *hi = ct_calloc(rows->n + 1, sizeof *hi);
+	struct ct_fits fits = { 0 };
+	int rc = ct_fits_load(q->fits, FITS_MOST, &fits, err);
+
+	for (size_t i = 0; i < rows->n; i++) {
+		lo[i] = INFINITY;
+		hi[i] = -INFINITY;
+	}
+	if (!rc)
+		rc = ct_fits_range(&fits, p, scenario, q->table, (unsigned)q->seeds, &how, lo, hi, err);
+	for (size_t i = 0; i < rows->n && !rc; i++) {
+		rows->row[i].fits_lo = lo[i];
+		rows->row[i].fits_hi = hi[i];
+	}
+	ct_fits_fini(&fits);
+	free(lo);
+	free(hi);
+	return rc;
+}
+
 static int repro(const struct ct_command *self, struct request *q, struct ct_program *program, struct ct_err *err)
 {
 	struct ct_repro rows = { 0 };
@@ -289,8 +376,12 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 	rc = simulate(q, program, s, err);
 	if (!rc && !*program->interrupted) {
 		ct_repro_rows(p, s, q->table, &rows);
-		rc = conclude(q, p, &rows, err);
+		rc = q->fits ? range(q, program, p, scenario, &rows, err) : 0;
 	}
+	if (!rc && !*program->interrupted)
+		rc = ct_repro_calibration(q->table, &rows, err);
+	if (!rc && !*program->interrupted)
+		rc = conclude(q, p, &rows, err);
 	ct_repro_fini(&rows);
 	ct_study_free(s);
 	ct_paper_free(p);
@@ -325,7 +416,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|table5|table8|load|...|all] [OPTION]...",
+	.usage = "[table4|table5|table6|table7|table8|table9|load|where|sensitivity|all] [OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =

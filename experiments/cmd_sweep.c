@@ -5,6 +5,7 @@
 #include "experiments/progress.h"
 #include "experiments/sweep/prepare.h"
 #include "experiments/sweep/report.h"
+#include "experiments/version.h"
 #include "sim/csv.h"
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLAG_SHARD = CT_FLAG_OWN, FLAG_RESUME, FLAG_ONLY, FLAG_JSON, FLAG_PROGRESS };
+enum { FLAG_SHARD = CT_FLAG_OWN, FLAG_RESUME, FLAG_ONLY, FLAG_BASELINE, FLAG_JSON, FLAG_PROGRESS };
 static const struct ct_flag flags[] = {
 	{ "jobs", 'j', "N", "worker processes (the processors there are)" },
 	{ "out", CT_FLAG_OUT, "DIR", "folder of the sweep (FILE without .yaml, and .sweep)" },
@@ -20,6 +21,7 @@ static const struct ct_flag flags[] = {
 	{ "shard", FLAG_SHARD, "I/N", "only part I of N; auto, auto/N: as Slurm's or Kubernetes' array says" },
 	{ "set", CT_FLAG_SET, "KEY=VALUE", "a key of the configuration, in all cells; repeatable" },
 	{ "only", FLAG_ONLY, "CELL", "run that cell alone, into DIR" },
+	{ "baseline", FLAG_BASELINE, "AXIS=VALUE", "compare the others with it, pair by pair (sweep.baseline)" },
 	{ "json", FLAG_JSON, NULL, "one JSON document instead of the table" },
 	{ "progress", FLAG_PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	{ 0 },
@@ -29,6 +31,7 @@ enum { MOST_WORKERS = 1024, SETTINGS = 64, SHOWN_FAILURES = 5 };
 struct request {
 	const struct ct_program *program;
 	const char *file, *out, *shard_text;
+	const char *baseline_key, *baseline_value;
 	int resume, json;
 	enum ct_progress_mode progress;
 	unsigned workers;
@@ -154,6 +157,9 @@ static int record_unable(struct request *q, struct ct_sweep_prepared *s, const s
 /* Finished cells keep their state; failed ones have another try. */
 static void look_for_finished(struct ct_sweep_prepared *s, const struct ct_sweep_store *store)
 {
+	const char *here = ct_version().revision, *other = NULL;
+	size_t foreign = 0;
+
 	for (size_t i = 0; i < s->table.n_rows; i++) {
 		struct ct_sweep_row *r = &s->table.row[i];
 
@@ -162,7 +168,14 @@ static void look_for_finished(struct ct_sweep_prepared *s, const struct ct_sweep
 		ct_sweep_store_get(store->path, r, &s->table.arena);
 		if (r->state == CT_SWEEP_FAILED)
 			r->state = CT_SWEEP_MISSING;
+		if (r->state == CT_SWEEP_DONE && strcmp(r->revision, here) != 0) {
+			other = r->revision;
+			foreign++;
+		}
 	}
+	if (foreign)
+		ct_note("warning: %zu finished cells were run by revision %s of the program, this is %s", foreign,
+			other, here);
 }
 
 static size_t count(const struct ct_sweep_table *t, enum ct_sweep_state state)
@@ -223,15 +236,19 @@ static void print_failures(const struct ct_sweep_table *t, const char *out)
 			out);
 }
 
-static int report(struct ct_sweep_table *t, const char *out, const int *metric, size_t n_metrics, int json,
-		  struct ct_err *err)
+/* The command line's baseline before the file's. */
+static int report(const struct request *q, struct ct_sweep_table *t, struct ct_sweep_view view, struct ct_err *err)
 {
-	CT_TRY(ct_sweep_report_write(t, out, err));
-	if (json)
-		CT_TRY(ct_sweep_report_json(t, metric, n_metrics, stdout, err));
+	if (q->baseline_key) {
+		view.key = q->baseline_key;
+		view.value = q->baseline_value;
+	}
+	CT_TRY(ct_sweep_report_write(t, q->out, err));
+	if (q->json)
+		CT_TRY(ct_sweep_report_json(t, &view, stdout, err));
 	else
-		ct_sweep_report_print(t, metric, n_metrics, stdout);
-	print_failures(t, out);
+		CT_TRY(ct_sweep_report_print(t, &view, stdout, err));
+	print_failures(t, q->out);
 	return 0;
 }
 
@@ -250,7 +267,10 @@ static int conclude(struct request *q, struct ct_sweep_prepared *s, const struct
 	}
 	*exit_code = count(t, CT_SWEEP_DONE) == t->n_rows ? CT_OK : CT_EXIT_CELLS;
 	if (!q->only)
-		return report(t, q->out, s->plan->metric, s->plan->n_metrics, q->json, err);
+		return report(q, t,
+			      (struct ct_sweep_view){ s->plan->metric, s->plan->n_metrics, s->plan->baseline_key,
+						      s->plan->baseline_value },
+			      err);
 	print_failures(t, NULL);
 	return 0;
 }
@@ -338,7 +358,7 @@ static int merge(struct request *q, char *const *folder, int n)
 	if (!err.code && ct_sweep_store_open(&store, q->out, &err) == 0) {
 		note_missing(&t);
 		code = count(&t, CT_SWEEP_DONE) == t.n_cells ? CT_OK : CT_EXIT_CELLS;
-		report(&t, q->out, metric, sizeof metric / sizeof *metric, q->json, &err);
+		report(q, &t, (struct ct_sweep_view){ metric, sizeof metric / sizeof *metric, NULL, NULL }, &err);
 		ct_sweep_store_close(&store);
 	}
 	ct_sweep_table_fini(&t);
@@ -357,15 +377,25 @@ static int take_number(const struct ct_command *self, const char *name, const ch
 	return 0;
 }
 
-static int take_setting(const struct ct_command *self, struct request *q, const char *arg)
+/* "key=value", the key into the arena. */
+static int split(const struct ct_command *self, struct request *q, const char *name, const char *arg, const char **key,
+		 const char **value)
 {
 	const char *equals = strchr(arg, '=');
 
 	if (!equals || equals == arg)
-		return ct_misuse(self, "--set wants key=value, got '%.200s'", arg);
+		return ct_misuse(self, "%s wants key=value, got '%.200s'", name, arg);
+	*key = ct_arena_text(&q->arena, arg, (size_t)(equals - arg));
+	*value = equals + 1;
+	return 0;
+}
+
+static int take_setting(const struct ct_command *self, struct request *q, const char *arg)
+{
 	if (q->n_set == SETTINGS)
 		return ct_misuse(self, "more than %d settings", (int)SETTINGS);
-	q->set[q->n_set++] = (struct ct_cell_set){ ct_arena_text(&q->arena, arg, (size_t)(equals - arg)), equals + 1 };
+	CT_TRY(split(self, q, "--set", arg, &q->set[q->n_set].key, &q->set[q->n_set].value));
+	q->n_set++;
 	return 0;
 }
 
@@ -387,6 +417,8 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 		return take_setting(self, q, arg);
 	case FLAG_ONLY:
 		return take_number(self, "--only", arg, CT_SWEEP_CELLS, &q->only);
+	case FLAG_BASELINE:
+		return split(self, q, "--baseline", arg, &q->baseline_key, &q->baseline_value);
 	case FLAG_JSON:
 		q->json = 1;
 		return 0;
@@ -435,7 +467,7 @@ const struct ct_command ct_cmd_sweep = {
 	.flags = flags,
 	.notes = "Any key of FILE may have a list: an axis. Its section `sweep:` may have runs (seeds), initial_seed,\n"
 		 "zip (axes that advance together), cells (an explicit list), exclude, time_limit (s) and\n"
-		 "memory_limit_mib of a cell, results (keep each run.h5), metrics (columns of the table);\n"
+		 "memory_limit_mib of a cell, results (keep each run.h5), baseline, metrics (of the tables);\n"
 		 "experiments/sweep/plan.h is the manual, data:experiments/sweeps/demo.yaml an example.\n"
 		 "DIR: runs.csv, sweep.h5, perf.csv, failed.csv, and a folder for each cell, named by its hash.\n"
 		 "Exit status 1: some cells failed, the others are there. merge: the tables of several DIRs as one.",

@@ -521,8 +521,7 @@ int ct_config_assign(struct ct_config *c, const char *assignment, struct ct_err 
 	return set_key(c, key, &v, err);
 }
 
-int ct_config_set(struct ct_config *c, const char *key, const struct ct_yaml *y, const char *folder,
-		  struct ct_err *err)
+int ct_config_set(struct ct_config *c, const char *key, const struct ct_yaml *y, const char *folder, struct ct_err *err)
 {
 	const struct source s = { c, folder, err };
 	struct value v = { .text = y->text, .folder = folder, .at = y->at, .key_at = y->at };

@@ -111,6 +111,7 @@ struct ct_config {
 		const char *dir, *file;
 		int residual;
 		double scaling, gpu_span;
+		int amp, jobs_start; /* jobs_start: 0 default, 1 fastest */
 	} calib;
 	struct {
 		const char *file;

@@ -157,6 +157,11 @@ static const struct ct_opt calib_opts[] = {
 	  "multiply each pair's slow-down by its frozen random residual", WHERE /* in the calibration's digest */ },
 	{ "scaling", CT_OPT_DOUBLE, AT(calib.scaling), ".9", .5, 1, NULL, NULL,
 	  "training on k of n GPUs keeps (k/n)^scaling of its speed; assumed, to be swept", WHERE /* likewise */ },
+	{ "amp", CT_OPT_BOOL, AT(calib.amp), "true", 0, 0, NULL, NULL, "families have mixed-precision configurations",
+	  WHERE /* likewise */ },
+	{ "static", CT_OPT_ENUM, AT(calib.jobs_start), "default", 0, 0, "default|fastest", NULL,
+	  "the configuration that a policy without choice runs a job in; work is measured by the default",
+	  WHERE /* likewise */ },
 	{ "gpu_span", CT_OPT_DOUBLE, AT(calib.gpu_span), "4", 1, 1024, NULL, "x",
 	  "training runs on as few as num_gpus / this GPUs under a policy that makes use of it; 4 is the median of "
 	  "PAI's users, 1 = never",

@@ -181,8 +181,10 @@ static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_e
 	}
 	for (const struct ct_yaml *c = y->first; c; c = c->next)
 		set_field(p, c, &f, err);
-	if (!*f.id || !*f.table || !*f.place || isnan(f.value) || f.role == CT_ROLES)
-		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' wants id, table, value, place and role", f.id);
+	if (!*f.id || !*f.table || f.role == CT_ROLES)
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' wants id, table and role", f.id);
+	if (f.role != CT_ROLE_BESIDE && (isnan(f.value) || !*f.place))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is published and wants value and place", f.id);
 	if (f.runs && (f.study == SIZE_MAX || f.variant == SIZE_MAX || f.metric < 0 || !*f.definition))
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from runs wants study, variant, metric, definition",
 			   f.id);
@@ -194,6 +196,99 @@ static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_e
 			ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is there twice", f.id);
 	CT_GROW(p->figure, p->cap_figures, p->n_figures + 1);
 	p->figure[p->n_figures++] = f;
+}
+
+/* ---- shown: a table of what is not published */
+
+static const struct ct_yaml *list_of(const struct ct_yaml *y, const char *key, struct ct_err *err)
+{
+	for (const struct ct_yaml *c = y->first; c; c = c->next) {
+		if (strcmp(c->key, key) != 0)
+			continue;
+		if (c->type != CT_YAML_LIST)
+			refuse(&c->at, err, key, "a list", ct_yaml_type_name(c));
+		return c;
+	}
+	ct_err_add(err, CT_ECONFIG, &y->at, "'%s' is missing", key);
+	return NULL;
+}
+
+static const char *joined(struct ct_paper *p, const char *a, const char *b, const char *c, const char *d)
+{
+	size_t n = strlen(a) + strlen(b) + strlen(c) + strlen(d) + 4;
+	char *text = ct_arena_alloc(&p->arena, n, 1);
+
+	snprintf(text, n, "%s.%s.%s.%s", a, b, c, d);
+	return text;
+}
+
+/* "mean_jct_s/volcano" */
+static void show_one(struct ct_paper *p, const char *table, const struct ct_yaml *study, const struct ct_yaml *variant,
+		     const struct ct_yaml *metric, struct ct_err *err)
+{
+	struct ct_paper_figure f = { .table = table,
+				     .unit = "",
+				     .place = "",
+				     .note = "",
+				     .value = NAN,
+				     .tolerance = NAN,
+				     .role = CT_ROLE_BESIDE,
+				     .runs = 1,
+				     .over = SIZE_MAX,
+				     .scale = 1 };
+	const char *slash = strchr(metric->text, '/');
+	struct ct_yaml part = *metric;
+
+	f.definition = slash ? "ratio of means" : "mean";
+	if (slash) {
+		f.unit = "x";
+		part.text = slash + 1;
+		part.key = "variant";
+		set_index(&part, p->variant, p->n_variants, &f.over, err);
+		part.text = ct_arena_text(&p->arena, metric->text, (size_t)(slash - metric->text));
+	}
+	part.key = "metric";
+	set_metric(&part, &f, err);
+	part = *study;
+	part.key = "study";
+	set_index(&part, p->study, p->n_studies, &f.study, err);
+	part = *variant;
+	part.key = "variant";
+	set_index(&part, p->variant, p->n_variants, &f.variant, err);
+	if (err->code)
+		return;
+	f.id = joined(p, table, study->text, variant->text, ct_study_metric_key(f.metric));
+	CT_GROW(p->figure, p->cap_figures, p->n_figures + 1);
+	p->figure[p->n_figures++] = f;
+}
+
+static void read_shown(struct ct_paper *p, const struct ct_yaml *y, struct ct_err *err)
+{
+	const struct ct_yaml *studies, *variants, *metrics;
+	const char *table = NULL;
+
+	if (y->type != CT_YAML_MAP) {
+		refuse(&y->at, err, "shown", "mappings", ct_yaml_type_name(y));
+		return;
+	}
+	for (const struct ct_yaml *c = y->first; c; c = c->next)
+		if (!strcmp(c->key, "table") && c->type == CT_YAML_SCALAR)
+			table = c->text;
+	if (!table)
+		ct_err_add(err, CT_ECONFIG, &y->at, "'table' is missing");
+	studies = list_of(y, "studies", err);
+	variants = list_of(y, "variants", err);
+	metrics = list_of(y, "metrics", err);
+	if (err->code)
+		return;
+	for (const struct ct_yaml *s = studies->first; s; s = s->next)
+		for (const struct ct_yaml *v = variants->first; v; v = v->next)
+			for (const struct ct_yaml *m = metrics->first; m; m = m->next) {
+				if (s->type != CT_YAML_SCALAR || v->type != CT_YAML_SCALAR || m->type != CT_YAML_SCALAR)
+					refuse(&m->at, err, table, "names", ct_yaml_type_name(m));
+				else
+					show_one(p, table, s, v, m, err);
+			}
 }
 
 /* ---- the file */
@@ -235,6 +330,10 @@ static void read_all(struct ct_paper *p, const struct ct_yaml *root, struct ct_e
 	}
 	for (const struct ct_yaml *c = figures ? figures->first : NULL; c; c = c->next)
 		read_figure(p, c, err);
+	for (const struct ct_yaml *c = root->first; c; c = c->next)
+		if (c->key && !strcmp(c->key, "shown") && c->type == CT_YAML_LIST)
+			for (const struct ct_yaml *s = c->first; s; s = s->next)
+				read_shown(p, s, err);
 }
 
 int ct_paper_load(const char *path, struct ct_paper **out, struct ct_err *err)

@@ -19,7 +19,8 @@ enum ct_role { CT_ROLE_FIT, CT_ROLE_PREDICT, CT_ROLE_BESIDE, CT_ROLES };
 extern const char *const ct_role_name[CT_ROLES];
 
 /* A named list of settings: a variant or a study. A value "*1.5" multiplies what the
- * scenario says. */
+ * scenario, or the policy's default, says. A study's `policy.*` are for variants of the
+ * policy elastico alone. */
 struct ct_paper_change {
 	const char *name;
 	struct ct_cell_set *set;
@@ -28,9 +29,9 @@ struct ct_paper_change {
 
 struct ct_paper_figure {
 	const char *id, *table, *unit, *place, *definition, *note; /* "" where not given */
-	double value;
-	double tolerance; /* the aim; NaN = none */
-	int relative;     /* of the tolerance */
+	double value;                                              /* NaN: nothing is published (role beside) */
+	double tolerance;                                          /* the aim; NaN = none */
+	int relative;                                              /* of the tolerance */
 	enum ct_role role;
 	int runs;                    /* 0: not produced, `note` says why */
 	size_t study, variant, over; /* indices; over SIZE_MAX: no ratio */

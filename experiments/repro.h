@@ -19,13 +19,15 @@ struct ct_repro_row {
 	const struct ct_paper_figure *figure;
 	size_t seeds;
 	double ours, mean_lo, mean_hi, lo, hi;
-	int agrees; /* -1: not produced */
-	int in_aim; /* -1: no aim */
+	int agrees;              /* -1: not produced */
+	int in_aim;              /* -1: no aim */
+	double fits_lo, fits_hi; /* range over scenarios that fit equally well; NaN: not computed */
 };
 
 struct ct_repro {
 	struct ct_repro_row *row;
 	size_t n, cap;
+	struct ct_arena arena; /* of figures that no file lists */
 };
 void ct_repro_fini(struct ct_repro *r);
 
@@ -33,6 +35,9 @@ void ct_repro_fini(struct ct_repro *r);
 void ct_repro_want(const struct ct_paper *p, struct ct_study *s, const char *table, unsigned seeds);
 /* After the study has run. */
 void ct_repro_rows(const struct ct_paper *p, const struct ct_study *s, const char *table, struct ct_repro *out);
+/* Tables 6 and 7, which take no runs: decays of the truth as runs have it without its residual, and
+ * cross-validated errors of the predictors. `table`: "table6", "table7", or both for "all". */
+int ct_repro_calibration(const char *table, struct ct_repro *out, struct ct_err *err);
 /* Known name of a table, or "all"? */
 int ct_repro_knows(const struct ct_paper *p, const char *table);
 

@@ -140,6 +140,8 @@ static int load_calibration(struct ct_setup *s, const struct ct_config *c, struc
 		.residual = c->calib.residual,
 		.gpu_mem_mib = largest_gpu(c),
 		.scaling = c->calib.scaling,
+		.no_amp = !c->calib.amp,
+		.fastest = c->calib.jobs_start,
 		.beside = s->contention,
 	};
 

@@ -34,8 +34,8 @@ struct ct_setup {
 	struct ct_transition_table transitions;
 	char transitions_digest[CT_DIGEST_TEXT];
 	char outages_digest[CT_DIGEST_TEXT]; /* of failures.file; empty without it */
-	struct ct_world_spec spec; /* but observer */
-	int want_figures;          /* set it before reading: fill `figures` (traces/figures.h) */
+	struct ct_world_spec spec;           /* but observer */
+	int want_figures;                    /* set it before reading: fill `figures` (traces/figures.h) */
 	struct ct_figures figures;
 	double read_s; /* wall time of reading */
 	struct ct_arena arena;

@@ -186,6 +186,24 @@ static int append(struct settings *to, const struct ct_cell_set *set, size_t n, 
 	return 0;
 }
 
+static int is_elastico(const struct ct_paper_change *variant)
+{
+	for (size_t i = 0; i < variant->n; i++)
+		if (!strcmp(variant->set[i].key, "policy.name"))
+			return !strcmp(variant->set[i].value, "elastico");
+	return 0;
+}
+
+/* Options of the policy only where the variant is of that policy. */
+static int append_for(struct settings *to, const struct ct_paper_change *variant, const struct ct_cell_set *set,
+		      size_t n, struct ct_err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(set[i].key, "policy.", strlen("policy.")) != 0 || is_elastico(variant))
+			CT_TRY(append(to, &set[i], 1, err));
+	return 0;
+}
+
 /* The text of "section.name" in a finished configuration; NULL: no such key. */
 static const char *value_of(struct ct_config *c, const char *key, struct ct_arena *arena)
 {
@@ -194,6 +212,9 @@ static const char *value_of(struct ct_config *c, const char *key, struct ct_aren
 
 	if (!dot)
 		return NULL;
+	for (const struct ct_opt *o = c->policy.policy ? c->policy.policy->opts : NULL; o && o->name; o++)
+		if (!strncmp(key, "policy.", strlen("policy.")) && !strcmp(o->name, dot + 1))
+			return ct_opt_text(o, c->policy.state, arena);
 	section = ct_config_section(ct_arena_text(arena, key, (size_t)(dot - key)));
 	for (const struct ct_opt *o = section ? section->opts : NULL; o && o->name; o++)
 		if (!strcmp(o->name, dot + 1))
@@ -235,9 +256,9 @@ static int settle(const struct ct_study *s, const struct cell *k, struct setting
 	char seed[32];
 
 	q->n = 0;
-	CT_TRY(append(q, s->set, s->n_set, err));
-	CT_TRY(append(q, study->set, study->n, err));
 	CT_TRY(append(q, variant->set, variant->n, err));
+	CT_TRY(append_for(q, variant, s->set, s->n_set, err));
+	CT_TRY(append_for(q, variant, study->set, study->n, err));
 	snprintf(seed, sizeof seed, "%" PRId64, k->seed);
 	CT_TRY(append(q, &(struct ct_cell_set){ "sim.seed", ct_arena_text(arena, seed, strlen(seed)) }, 1, err));
 	for (size_t i = 0; i < q->n; i++)

@@ -148,12 +148,12 @@ enum ct_queueing_why {
 };
 /* clang-format off */
 #define CT_QUEUEING_WHYS                                                                                              \
-	{ "gang", "wants %a GPUs at once, %b are idle", 1 },                                                          \
-	{ "node", "wants %a GPUs on one node, the emptiest has %b idle", 1 },                                         \
-	{ "room", "wants %a GPUs and %b are idle, but not as it wants them (GPU type, memory, CPU, nodes)", 1 },      \
-	{ "outlasts", "fits, but would run %a s by its estimate, and its GPUs are promised to %j in %b s", 1 },       \
-	{ "rank", "wants %a GPUs, the jobs that rank before it leave %b", 1 },                                        \
-	{ "preempted", "gave its GPUs up for jobs that rank before it, first of them %j", 0 }
+	{ "gang", "GPUs wanted at once: %a, idle: %b", 1 },                                                           \
+	{ "node", "GPUs wanted on one node: %a, idle on the emptiest: %b", 1 },                                       \
+	{ "room", "GPUs wanted: %a, idle: %b, but not as it wants them (type, memory, CPU, nodes)", 1 },              \
+	{ "outlasts", "fits, but its estimate is %a s, and its GPUs are promised to %j in %b s", 1 },                 \
+	{ "rank", "GPUs wanted: %a, left by the jobs that rank before it: %b", 1 },                                   \
+	{ "preempted", "gave way to jobs that rank before it, first of them %j", 0 }
 /* clang-format on */
 extern const struct ct_why ct_queueing_whys[];
 /* Notes why a job does not fit now: its gang, one node, or the rest. */

@@ -41,21 +41,21 @@
 	  "SM-active GPU time / GPU time of the cluster, min(1, sum of residents) a GPU, idle GPUs included")          \
 	X(gpu_mem_frac, "frac", 4, "GPU memory held / GPU memory of the cluster, over time")                           \
 	X(attainment_frac, "frac", 4, "jobs with solo duration / (finish - first start) at or above sim.attain_floor") \
-	X(attainment_train_frac, "frac", 4, "the same over jobs of class train")                                  \
-	X(attainment_infer_frac, "frac", 4, "the same over jobs of class infer")                                     \
-	X(window_attainment_frac, "frac", 4,                                                                            \
+	X(attainment_train_frac, "frac", 4, "the same over jobs of class train")                                       \
+	X(attainment_infer_frac, "frac", 4, "the same over jobs of class infer")                                       \
+	X(window_attainment_frac, "frac", 4,                                                                           \
 	  "60-s windows from first start to finish whose mean rate, standing still included, reached "                 \
 	  "sim.attain_floor x the default rate / such windows of a job: mean over jobs")                               \
-	X(short_gpu_s, "GPU s", 1,                                                                                      \
+	X(short_gpu_s, "GPU s", 1,                                                                                     \
 	  "shortfall: work not done from first start to finish that the default rate would have done, "                \
 	  "(finish - first start - solo duration) x GPUs: sum over measured jobs")                                     \
-	X(short_transition_gpu_s, "GPU s", 1, "of it: standing still in starts, migrations and switches")               \
-	X(short_slowdown_gpu_s, "GPU s", 1, "of it: slowed by jobs on the same GPUs")                                   \
-	X(short_tolerated_gpu_s, "GPU s", 1, "of that: as the belief in force predicted, null without one")             \
-	X(short_mistaken_gpu_s, "GPU s", 1, "of that: beyond the prediction, rate x max(0, 1/predicted - 1/true)")      \
-	X(short_config_gpu_s, "GPU s", 1, "of it: in configurations slower than the default")                           \
-	X(short_fewer_gpu_s, "GPU s", 1, "of it: on fewer GPUs than requested")                                         \
-	X(short_other_gpu_s, "GPU s", 1,                                                                                \
+	X(short_transition_gpu_s, "GPU s", 1, "of it: standing still in starts, migrations and switches")              \
+	X(short_slowdown_gpu_s, "GPU s", 1, "of it: slowed by jobs on the same GPUs")                                  \
+	X(short_tolerated_gpu_s, "GPU s", 1, "of that: as the belief in force predicted, null without one")            \
+	X(short_mistaken_gpu_s, "GPU s", 1, "of that: beyond the prediction, rate x max(0, 1/predicted - 1/true)")     \
+	X(short_config_gpu_s, "GPU s", 1, "of it: in configurations slower than the default")                          \
+	X(short_fewer_gpu_s, "GPU s", 1, "of it: on fewer GPUs than requested")                                        \
+	X(short_other_gpu_s, "GPU s", 1,                                                                               \
 	  "of it: the rest: queued again, work done twice, slower GPUs, less what faster GPUs and "                    \
 	  "configurations gained")                                                                                     \
 	X(offered_load, "frac", 4, "work of all arrivals / (GPUs x (last - first submission))")                        \

@@ -194,9 +194,9 @@ struct store {
 	const struct ct_column *column;
 	size_t rows;
 	hid_t type, space, properties, set; /* type: of the elements in memory */
-	size_t width;   /* bytes of one element in memory */
-	size_t chunk;   /* rows written at a time */
-	size_t *offset; /* texts: of every row in a heap beside the column; NULL: as they are */
+	size_t width;                       /* bytes of one element in memory */
+	size_t chunk;                       /* rows written at a time */
+	size_t *offset;                     /* texts: of every row in a heap beside the column; NULL: as they are */
 	char *heap;
 	size_t heap_bytes;
 	void *block;
@@ -417,7 +417,8 @@ static void put_column(struct writer *w, hid_t group, const char *frame, const s
 	s.space = made(w, H5Screate_simple(1, &n, NULL));
 	store_properties(w, &s);
 	if (!w->failed)
-		s.set = made(w, H5Dcreate2(group, link, file_type(&s), s.space, H5P_DEFAULT, s.properties, H5P_DEFAULT));
+		s.set =
+		    made(w, H5Dcreate2(group, link, file_type(&s), s.space, H5P_DEFAULT, s.properties, H5P_DEFAULT));
 	if (!w->failed && !c->constant)
 		store_rows(w, &s);
 	put_text_attribute(w, s.set, "kind", ct_column_kind[c->type]);

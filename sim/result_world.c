@@ -132,7 +132,7 @@ struct maker {
 	const struct ct_family *const *families; /* may be NULL */
 	const uint32_t *kind;                    /* the trace's own column of that name; may be NULL */
 	uint32_t kind_number[JOB_CLASSES];       /* "train" and "infer" in it */
-	int believed; /* there was a belief */
+	int believed;                            /* there was a belief */
 	size_t rows;
 	struct tally t;
 	union cell (*block)[BLOCK]; /* [N_COLUMNS] */
@@ -318,8 +318,7 @@ static void tally_shortfall(struct tally *t, const struct ct_job *j, const struc
 			    const struct ct_attained *a)
 {
 	double gpus = (double)j->num_gpus * j->gpu_milli / 1000;
-	ct_time still =
-	    o->phase_us[CT_PHASE_START] + o->phase_us[CT_PHASE_PAUSE] + o->phase_us[CT_PHASE_SWITCH];
+	ct_time still = o->phase_us[CT_PHASE_START] + o->phase_us[CT_PHASE_PAUSE] + o->phase_us[CT_PHASE_SWITCH];
 
 	t->window_frac += a->window_frac;
 	t->s.all += gpus * ct_seconds(o->finish_us - o->start_us - j->duration_us);

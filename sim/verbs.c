@@ -514,10 +514,7 @@ void ct_requeue(struct ct_world *w, uint32_t job, bool failed)
 	if (failed)
 		hit(w, job, (left - l->remaining_us) / 1e6);
 	l->remaining_us = left;
-	ct_log_event(w, job,
-		     l->profiling ? CT_STRETCH_PROFILE
-		     : failed     ? CT_STRETCH_FAILURE
-				  : CT_STRETCH_PREEMPT);
+	ct_log_event(w, job, l->profiling ? CT_STRETCH_PROFILE : failed ? CT_STRETCH_FAILURE : CT_STRETCH_PREEMPT);
 	ct_world_enter(w, job, CT_JOB_QUEUED,
 		       o->state == CT_JOB_STARTING  ? CT_PHASE_START
 		       : l->profiling               ? CT_PHASE_PROFILE

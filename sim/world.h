@@ -139,11 +139,11 @@ enum ct_stretch_kind {
 const char *ct_stretch_kind_name(enum ct_stretch_kind k);
 struct ct_stretch {
 	ct_time time;
-	uint32_t job, partner;            /* on its slowest GPU; CT_NONE: alone */
-	float slowdown, predicted;        /* of RUN: by the truth, by the belief (NaN: none); else 1 */
-	uint32_t place;                   /* in the log's places, CT_NONE: see /jobs, or the next one */
+	uint32_t job, partner;     /* on its slowest GPU; CT_NONE: alone */
+	float slowdown, predicted; /* of RUN: by the truth, by the belief (NaN: none); else 1 */
+	uint32_t place;            /* in the log's places, CT_NONE: see /jobs, or the next one */
 	uint16_t config, partner_config;
-	uint8_t kind, others;             /* others: on that GPU, saturating */
+	uint8_t kind, others; /* others: on that GPU, saturating */
 };
 
 /* The records of a run with `record_decisions`; all empty otherwise. */
@@ -212,15 +212,15 @@ struct ct_world_spec {
 	const struct ct_family *const *families;       /* per job, entries may be NULL; NULL: none */
 	const struct ct_transition_table *transitions; /* NULL: all cost nothing */
 	uint64_t seed;
-	uint32_t residents;       /* jobs a GPU may hold beyond a plain sum of shares <= 1000; >= 1 */
-	uint32_t gpu_reserve_mib; /* GPU memory no job may use when GPUs are shared */
-	ct_time warmup_us;        /* measurement window [warmup, until), since the first submission */
-	ct_time until_us;         /* CT_NEVER: drain */
-	bool censor;              /* stop at until_us, not when the window's jobs have ended */
-	double attain_floor;      /* a job attains when solo time / time since start >= this */
+	uint32_t residents;             /* jobs a GPU may hold beyond a plain sum of shares <= 1000; >= 1 */
+	uint32_t gpu_reserve_mib;       /* GPU memory no job may use when GPUs are shared */
+	ct_time warmup_us;              /* measurement window [warmup, until), since the first submission */
+	ct_time until_us;               /* CT_NEVER: drain */
+	bool censor;                    /* stop at until_us, not when the window's jobs have ended */
+	double attain_floor;            /* a job attains when solo time / time since start >= this */
 	const struct ct_belief *belief; /* for the accounts alone: what was predicted; NULL: nothing */
 	bool record_decisions;          /* keep a struct ct_log */
-	ct_time series_us;        /* bin of the time series; 0 = from the trace's span */
+	ct_time series_us;              /* bin of the time series; 0 = from the trace's span */
 	bool record_events;
 	struct ct_step_law step;
 	/* Work a preemption throws away (done since the last checkpoint), at most what was

@@ -19,7 +19,7 @@ struct ct_attain {
 	ct_time into;  /* of the present window */
 	double work;   /* done in it, in microseconds */
 	uint32_t windows, met;
-	bool plain; /* `now` is all zero */
+	bool plain;                   /* `now` is all zero */
 	struct ct_shortfall now, sum; /* rates; microseconds */
 };
 

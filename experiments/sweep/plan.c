@@ -25,6 +25,7 @@ static const struct ct_opt sweep_opts[] = {
 	{ 0 },
 };
 static const char *const sweep_lists[] = { "zip", "cells", "exclude", "metrics", NULL };
+static const char *const baseline_name = "baseline";
 
 /* A list at a key, before zipping. */
 struct list {
@@ -37,6 +38,7 @@ struct parser {
 	struct ct_sweep_plan *p;
 	struct ct_err *err;
 	const struct ct_yaml *part[4]; /* of `sweep:`, by sweep_lists */
+	const struct ct_yaml *baseline;
 	struct list list[CT_SWEEP_KEYS];
 	size_t n_lists;
 	const struct ct_yaml *seed; /* sim.seed as one value */
@@ -117,6 +119,10 @@ static int sweep_key(struct parser *r, const struct ct_yaml *y)
 			r->part[i] = y;
 			return y->type == CT_YAML_LIST ? 0 : wrong(r, y, place.key, "a list");
 		}
+	if (strcmp(y->key, baseline_name) == 0) {
+		r->baseline = y;
+		return 0;
+	}
 	if (o && y->type != CT_YAML_SCALAR)
 		return wrong(r, y, place.key, "one value");
 	if (o) {
@@ -129,6 +135,7 @@ static int sweep_key(struct parser *r, const struct ct_yaml *y)
 		ct_nearest_offer(&near, k->name);
 	for (size_t i = 0; sweep_lists[i]; i++)
 		ct_nearest_offer(&near, sweep_lists[i]);
+	ct_nearest_offer(&near, baseline_name);
 	best = ct_nearest_word(&near);
 	return ct_err_add(r->err, CT_ECONFIG, &y->key_at, "unknown key 'sweep.%s'%s%s%s",
 			  ct_shown(shown, y->key, strlen(y->key)), best ? "; did you mean '" : "", best ? best : "",
@@ -488,7 +495,32 @@ static int make_cells(struct parser *r)
 	return p->n_cells ? (int)r->err->code : ct_err_add(r->err, CT_ECONFIG, NULL, "every cell is excluded");
 }
 
-/* ---- the table's columns */
+/* ---- the tables */
+
+static int take_baseline(struct parser *r)
+{
+	const struct ct_yaml *y = r->baseline;
+	struct ct_sweep_plan *p = r->p;
+	size_t key;
+
+	if (!y)
+		return 0;
+	if (y->type != CT_YAML_MAP || y->n != 1 || y->first->type != CT_YAML_SCALAR)
+		return ct_err_add(r->err, CT_ECONFIG, &y->at, "'sweep.baseline' wants one axis and its value");
+	if (!known_key(p, y->first->key, &key) || key == p->seed_key)
+		return ct_err_add(r->err, CT_ECONFIG, &y->first->key_at, "'sweep.baseline': '%s' is no axis",
+				  y->first->key);
+	for (size_t i = 0; i < p->n_cells; i++) {
+		const struct ct_yaml *v = value_at(p, p->number[i], key);
+
+		if (v && same_value(v, y->first)) {
+			p->baseline_key = p->key[key];
+			p->baseline_value = y->first->text;
+			return 0;
+		}
+	}
+	return ct_err_add(r->err, CT_ECONFIG, &y->first->at, "'sweep.baseline': no cell has this value");
+}
 
 static int take_metrics(struct parser *r)
 {
@@ -547,6 +579,8 @@ static int parse(struct parser *r, const char *path)
 		make_axes(r);
 	if (!r->err->code)
 		make_cells(r);
+	if (!r->err->code)
+		take_baseline(r);
 	take_metrics(r);
 	return (int)r->err->code;
 }

@@ -24,6 +24,8 @@
  *	memory_limit_mib: 4096
  *	                     memory a cell may take beyond the traces it shares; 0 = any
  *	results: true        also keep each cell's result file (run.h5), for compare and report
+ *	baseline: {policy.name: fifo}
+ *	                     also compare every other value of that axis with this one, pair by pair
  *	metrics: [...]       columns of the table at the end (keys of sim/metrics.h)
  *
  * `cluster.node_types` is a list of its own and no axis; vary `cluster.file` instead.
@@ -69,6 +71,7 @@ struct ct_sweep_plan {
 	size_t n_cells;
 	int metric[CT_SWEEP_METRICS]; /* enum ct_metric; of the table */
 	size_t n_metrics;
+	const char *baseline_key, *baseline_value; /* NULL: none */
 	struct {
 		int64_t runs, initial_seed, memory_limit_mib;
 		ct_time time_limit;

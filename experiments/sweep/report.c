@@ -2,6 +2,7 @@
 #include "experiments/sweep/report.h"
 
 #include "experiments/statistics.h"
+#include "experiments/sweep/pairs.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
 #include "sim/json.h"
@@ -334,7 +335,7 @@ static void put_estimate(struct ct_table *table, const struct ct_estimate *e, in
 	ct_table_text(table, text);
 }
 
-void ct_sweep_report_print(const struct ct_sweep_table *t, const int *metric, size_t n_metrics, FILE *to)
+static void print_groups(const struct ct_sweep_table *t, const int *metric, size_t n_metrics, FILE *to)
 {
 	struct ct_table table;
 	struct groups g;
@@ -363,6 +364,25 @@ void ct_sweep_report_print(const struct ct_sweep_table *t, const int *metric, si
 	fputs("mean over the runs +- half of its 95 % interval (Student's t)\n", to);
 	ct_table_fini(&table);
 	free_groups(&g);
+}
+
+static int make_pairs(const struct ct_sweep_table *t, const struct ct_sweep_view *v, struct ct_sweep_pairs *out,
+		      struct ct_err *err)
+{
+	return ct_sweep_pairs_make(t, v->key, v->value, v->metric, v->n_metrics, out, err);
+}
+
+int ct_sweep_report_print(const struct ct_sweep_table *t, const struct ct_sweep_view *v, FILE *to, struct ct_err *err)
+{
+	struct ct_sweep_pairs pairs;
+
+	print_groups(t, v->metric, v->n_metrics, to);
+	if (!v->key)
+		return 0;
+	CT_TRY(make_pairs(t, v, &pairs, err));
+	ct_sweep_pairs_print(t, &pairs, v->key, v->value, to);
+	ct_sweep_pairs_fini(&pairs);
+	return 0;
 }
 
 /* ---- JSON */
@@ -444,16 +464,21 @@ static void json_failed(struct ct_json *j, const struct ct_sweep_table *t)
 	ct_json_close(j);
 }
 
-int ct_sweep_report_json(const struct ct_sweep_table *t, const int *metric, size_t n_metrics, FILE *to,
-			 struct ct_err *err)
+int ct_sweep_report_json(const struct ct_sweep_table *t, const struct ct_sweep_view *v, FILE *to, struct ct_err *err)
 {
+	struct ct_sweep_pairs pairs = { 0 };
 	struct ct_json j;
 
+	if (v->key)
+		CT_TRY(make_pairs(t, v, &pairs, err));
 	ct_json_begin(&j, to);
 	ct_json_open(&j, NULL, '{', 0);
 	json_rows(&j, t);
-	json_groups(&j, t, metric, n_metrics);
+	json_groups(&j, t, v->metric, v->n_metrics);
+	if (v->key)
+		ct_sweep_pairs_json(&j, t, &pairs);
 	json_failed(&j, t);
 	ct_json_close(&j);
+	ct_sweep_pairs_fini(&pairs);
 	return ct_json_end(&j, "standard output", err);
 }

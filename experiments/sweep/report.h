@@ -23,11 +23,18 @@ int ct_sweep_report_write(struct ct_sweep_table *t, const char *path, struct ct_
 /* Removes them: what is there is not of the cells that are about to run. */
 void ct_sweep_report_remove(const char *path);
 
-/* `metric`: enum ct_metric. */
-void ct_sweep_report_print(const struct ct_sweep_table *t, const int *metric, size_t n_metrics, FILE *to);
+/* What the table shows. */
+struct ct_sweep_view {
+	const int *metric; /* enum ct_metric */
+	size_t n_metrics;
+	const char *key, *value; /* of a baseline (experiments/sweep/pairs.h); key NULL: none */
+};
+
+/* CT_EUSAGE: a baseline that no axis has. */
+int ct_sweep_report_print(const struct ct_sweep_table *t, const struct ct_sweep_view *v, FILE *to, struct ct_err *err);
 /* {"rows":[axes, then the summary keys, one a finished cell], "groups":[axes, n, and for
- * each metric of the table its mean, lo and hi], "failed":[...]}. CT_EIO. */
-int ct_sweep_report_json(const struct ct_sweep_table *t, const int *metric, size_t n_metrics, FILE *to,
-			 struct ct_err *err);
+ * each metric of the table its mean, lo and hi], "pairs":[...] with a baseline, "failed":[...]}.
+ * CT_EIO, CT_EUSAGE. */
+int ct_sweep_report_json(const struct ct_sweep_table *t, const struct ct_sweep_view *v, FILE *to, struct ct_err *err);
 
 #endif

@@ -361,7 +361,7 @@ static bool take_summary(void *ctx, const char *key, const char *value)
 	if (strcmp(key, "hash") == 0)
 		return strcmp(value, r->row->hash) == 0;
 	if (strcmp(key, "digest") == 0)
-		r->row->digest = keep(r->arena, value);
+		r->row->digest = strlen(value) == CT_DIGEST_TEXT - 1 ? keep(r->arena, value) : NULL;
 	else if (strcmp(key, "revision") == 0)
 		r->row->revision = keep(r->arena, value);
 	else if (m >= 0)

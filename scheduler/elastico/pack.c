@@ -69,19 +69,31 @@ static bool same_group(const struct ct_elastico_hosts *h, const struct ct_elasti
 	       h->free == k->free && !(h->pace < k->pace) && !(h->pace > k->pace);
 }
 
+<<<<<<< HEAD
 /* The type of a job's GPUs; of several types: none that a job could ask for. */
 static uint32_t type_of(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
 {
 	uint32_t n = v->host->gpus_of(v->host->ctx, job, e->gpus, v->n_gpus), type = CT_ANY;
+=======
+/* The type of all GPUs that a job has; one that no job asks for where they differ. */
+static uint32_t only_type(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
+{
+	uint32_t n = v->host->gpus_of(v->host->ctx, job, e->gpus, v->n_gpus), type = CT_ANY - 1;
+>>>>>>> main
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t t = ct_view_node(v, ct_view_gpu(v, e->gpus[i])->node)->gpu_type;
 
 		if (i && t != type)
+<<<<<<< HEAD
 			return CT_ANY;
 		type = t;
 		if (v->n_gpu_types < 2)
 			break;
+=======
+			return CT_ANY - 1;
+		type = t;
+>>>>>>> main
 	}
 	return type;
 }
@@ -105,7 +117,11 @@ void ct_pack_add_host(struct ct_elastico *e, const struct ct_view *v, uint32_t j
 
 	if (v->max_residents < 2 || !j->n_alone || e->n_hosts == e->cap_hosts)
 		return;
+<<<<<<< HEAD
 	h.type = type_of(e, v, job);
+=======
+	h.type = only_type(e, v, job);
+>>>>>>> main
 	h.free =
 	    j->n_alone == w->gpus_held && ct_elastico_ready(e, v, job) && ct_elastico_due(e, j->changed_us + e->hold);
 	j->next_host = CT_NO_JOB;
@@ -161,7 +177,7 @@ void ct_pack_scan(struct ct_elastico *e, const struct ct_view *v)
 		j->beside = 0;
 	}
 	for (uint32_t gpu = 0; gpu < v->n_gpus; gpu++)
-		if (ct_view_gpu(v, gpu)->n_residents)
+		if (ct_view_gpu(v, gpu)->n_residents && ct_view_gpu(v, gpu)->n_residents != CT_VIEW_GPU_DOWN)
 			look_at_gpu(e, v, gpu);
 	for (uint32_t job = v->running_first; job != CT_NO_JOB; job = ct_view_job(v, job)->next) {
 		if (e->job[job].n_partners)
@@ -209,22 +225,30 @@ uint32_t ct_pack_idle(const struct ct_elastico *e, const struct ct_view *v, uint
 	return idle;
 }
 
+/* GPUs of a node that can have their share of `need`, for all `n` GPUs of a job: the
+ * largest k with ceil(need * k / n) <= free. */
+static uint32_t affordable(uint32_t free, uint32_t need, uint32_t n)
+{
+	uint64_t k;
+
+	if (!need || free == UINT32_MAX)
+		return UINT32_MAX;
+	k = (uint64_t)free * n / need;
+	return k < UINT32_MAX ? (uint32_t)k : UINT32_MAX;
+}
+
 /* GPUs' worth of CPU and host memory that a node has left for a job of `n` GPUs. */
 static uint32_t host_room(const struct ct_elastico *e, const struct ct_view *v, uint32_t node,
 			  const struct ct_elastico_config *c, uint32_t n)
 {
 	const struct ct_view_node *at = ct_view_node(v, node);
-	uint32_t room = UINT32_MAX, each;
+	uint32_t cpu, mem;
 
 	if (!e->hosts_modelled)
-		return room;
-	each = (c->cpu_milli + n - 1) / n;
-	if (each && at->free_cpu_milli != UINT32_MAX)
-		room = at->free_cpu_milli / each;
-	each = (c->ram_mib + n - 1) / n;
-	if (each && at->free_mem_mib != UINT32_MAX && at->free_mem_mib / each < room)
-		room = at->free_mem_mib / each;
-	return room;
+		return UINT32_MAX;
+	cpu = affordable(at->free_cpu_milli, c->cpu_milli, n);
+	mem = affordable(at->free_mem_mib, c->ram_mib, n);
+	return cpu < mem ? cpu : mem;
 }
 
 static void take_idle(struct ct_elastico *e, const struct ct_view *v, uint32_t node, uint32_t want, uint32_t at)

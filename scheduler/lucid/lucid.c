@@ -133,8 +133,7 @@ static enum ct_start_result pack_or_place(struct ct_lucid *l, const struct ct_vi
 	enum ct_start_result r;
 
 	if (host != CT_NO_JOB) {
-		p->note(p, job, CT_LUCID_WHY_PACKED, host, l->job[job].score + l->job[host].score,
-			(double)l->capacity);
+		p->note(p, job, CT_LUCID_WHY_PACKED, host, l->job[job].score + l->job[host].score, (double)l->capacity);
 		return pack(l, v, p, job, host) ? CT_START_FAILED : CT_STARTED;
 	}
 	r = place(l, v, p, job);
@@ -571,9 +570,10 @@ static const struct ct_opt opts[] = {
 
 static const struct ct_why whys[] = {
 	CT_QUEUEING_WHYS,
-	{ "profiler", "waits for the profiler: wants %a GPUs there, %b are free", 1 },
-	{ "no_host", "no node has %a GPUs idle, and no job on as many has a sharing score of at most %b and the room", 1 },
-	{ "packed", "put beside %j: sharing scores of %a together, at most %b allowed", 0 },
+	{ "profiler", "for the profiler; GPUs wanted there: %a, free: %b", 1 },
+	{ "no_host", "no node with %a GPUs idle, and no job on as many with a sharing score of at most %b and room",
+	  1 },
+	{ "packed", "put beside %j: sharing scores together %a, at most %b allowed", 0 },
 	{ .name = NULL },
 };
 

@@ -901,10 +901,11 @@ static const struct ct_opt binpack[] = OPTIONS("both", "gpu_binpack");
 static const struct ct_opt nogate[] = OPTIONS("off", "gpu_binpack");
 
 static const struct ct_why whys[] = {
-	[CT_VOL_WHY_GATE] = { "gate", "not admitted: asks for %a GPUs, the enqueue gate has %b left in its budget", 1 },
-	[CT_VOL_WHY_GANG] = { "gang", "admitted, but its gang wants %a GPUs and %b are idle", 1 },
-	[CT_VOL_WHY_NODES] = { "nodes", "admitted; wants %a GPUs and %b are idle, but its pods do not fit the nodes", 1 },
-	[CT_VOL_WHY_SHARE] = { "share", "admitted, but its queue deserves %a GPUs and holds %b", 1 },
+	[CT_VOL_WHY_GATE] = { "gate", "not admitted; GPUs asked for: %a, left in the budget of the enqueue gate: %b",
+			      1 },
+	[CT_VOL_WHY_GANG] = { "gang", "admitted; GPUs wanted at once: %a, idle: %b", 1 },
+	[CT_VOL_WHY_NODES] = { "nodes", "admitted; GPUs wanted: %a, idle: %b, but its pods do not fit the nodes", 1 },
+	[CT_VOL_WHY_SHARE] = { "share", "admitted; its queue deserves %a GPUs and holds %b", 1 },
 	[CT_VOL_WHY_EVICTED] = { "evicted", "evicted for %j", 0 },
 	[CT_VOL_WHY_GROWN] = { "grown", "grows to %a of the %b GPUs it asked for", 0 },
 	{ .name = NULL },

@@ -84,6 +84,8 @@ bad "zip of no axis" "${ok}sweep: {zip: [[policy.name, sim.sede]]}\n" "*'sweep.z
 bad "exclude of no axis" "${ok}sweep: {exclude: [{policy.nam: fifo}]}\n" "cotenant: error: bad.yaml:4:20: 'sweep.exclude': 'policy.nam' is no axis; did you mean 'policy.name'?"
 bad "exclude of nothing" "${ok}sweep: {exclude: [{policy.name: fofo}]}\n" "cotenant: error: bad.yaml:4:19: 'sweep.exclude': no cell has these values"
 bad "exclude of all" "${ok}sweep: {exclude: [{policy.name: [fifo, easy]}]}\n" "cotenant: error: every cell is excluded"
+bad "baseline of no axis" "${ok}sweep: {baseline: {policy.nam: fifo}}\n" "cotenant: error: bad.yaml:4:20: 'sweep.baseline': 'policy.nam' is no axis"
+bad "baseline of no cell" "${ok}sweep: {baseline: {policy.name: las}}\n" "cotenant: error: bad.yaml:4:33: 'sweep.baseline': no cell has this value"
 bad "the same cell twice" "trace: {file: easy3.csv}\ncluster: {nodes: 1}\npolicy: {name: [fifo, easy, fifo]}\n" \
 	"cotenant: error: cells 1 and 3 are the same configuration*"
 bad "key that no cell can have" "${ok}clutser: {nodes: 3}\n" "cotenant: error: bad.yaml:4:1: unknown section 'clutser'*"
@@ -100,7 +102,7 @@ err "cotenant: warning: * of 8 cells failed: 'some/failed.csv' has all of them"
 # ---- seeds mean other arrivals, and the same under all policies
 
 cat >"$H/seeds.yaml" <<END
-generate: {kind: pai, jobs: 150, gpus: 64}
+generate: {kind: testbed, days: 0.3, load: 1.3}
 cluster: {nodes: 8}
 policy: {name: [fifo, las, easy]}
 sweep: {runs: 4, metrics: [mean_jct_s, offered_load]}
@@ -109,6 +111,7 @@ begin "common random numbers" "$C" sweep seeds.yaml -j 2 --out seeds --json; sta
 that [ "$(axes seeds sim.seed offered_load | tr ';' '\n' | sort -u | grep -c .)" = 4 ]
 that [ "$(column seeds/runs.csv offered_load | sort -u | grep -c .)" = 4 ]
 that [ "$(column seeds/runs.csv digest | sort -u | grep -c .)" = 12 ]
+that [ "$(column seeds/runs.csv jobs_rejected | sort -u)" = 0 ]
 begin "of one worker" "$C" sweep seeds.yaml -j 1 --out seeds1 --json; status 0; that same seeds seeds1
 begin "of many workers" "$C" sweep seeds.yaml -j 7 --out seeds7 --json; status 0; that same seeds seeds7
 # Student's t by hand: t(0.975, 3) = 3.182446
@@ -126,8 +129,20 @@ for name, g in groups.items():
     assert g["n"] == 4 and len(v) == 4
     for got, wanted in ((e["mean"], m), (e["lo"], m - half), (e["hi"], m + half)):
         assert abs(got - wanted) < 1e-8 * abs(m), (name, got, wanted)
+# pairs with the baseline fifo: by seed
+of = {(r["policy.name"], r["sim.seed"]): float(r["mean_jct_s"]) for r in rows}
+pairs = [p for p in json.load(open(sys.argv[2]))["pairs"] if p["metric"] == "mean_jct_s"]
+assert sorted(p["policy.name"] for p in pairs) == ["easy", "las"]
+for p in pairs:
+    d = [of[p["policy.name"], s] - of["fifo", s] for s in "1234"]
+    m = sum(d) / 4
+    half = 3.182446305284263 * math.sqrt(sum((x - m) ** 2 for x in d) / 3) / 2
+    for got, wanted in ((p["diff"], m), (p["lo"], m - half), (p["hi"], m + half)):
+        assert abs(got - wanted) <= 1e-8 * abs(m), (p, got, wanted)
+    assert m != 0 and half > 0
+    assert p["verdict"] == ("a lower" if m - half > 0 else "b lower" if m + half < 0 else "no difference shown")
 END
-	begin "interval over seeds" "$C" sweep seeds.yaml --out seeds --resume --json; status 0
+	begin "interval over seeds" "$C" sweep seeds.yaml --out seeds --resume --baseline policy.name=fifo --json; status 0
 	that "$python" "$work/interval.py" "$H/seeds/runs.csv" "$work/out"
 	if "$python" -c 'import h5py' 2>/dev/null; then
 		cat >"$work/h5.py" <<'END'

@@ -44,7 +44,7 @@ fi
 
 # ---- killed at random moments; the slow cells make sure that there is something left
 cat >"$H/slow.yaml" <<END
-generate: {kind: pai, jobs: 40, gpus: 64}
+generate: {kind: testbed, days: 0.1, load: 1.2}
 cluster: {nodes: 8}
 policy: {name: misbehave.so, how: [slow, nothing]}
 sweep: {runs: 8}

@@ -102,7 +102,7 @@ done
 mkdir "$D/here" && cd "$D/here" || exit 1
 cp "$plugin" misbehave.so
 cat >sweep.yaml <<END
-generate: {kind: pai, jobs: 60, gpus: 64}
+generate: {kind: testbed, days: 0.1, load: 1.2}
 cluster: {nodes: 8}
 policy: {name: misbehave.so, how: [slow, nothing]}
 sweep: {runs: 18}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Windows, shortfall by cause and the log, by hand: the sums stand beside each case. */
+#include "sim/world.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define S CT_SECOND
+
+static struct ct_workload *workload(size_t n, const double *submit, const double *duration, uint32_t gpus,
+				    uint32_t min_gpus)
+{
+	struct ct_workload *w = ct_workload_new();
+	struct ct_err err = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		struct ct_job j = CT_JOB_INIT;
+		char id[2] = { (char)('a' + i), 0 };
+
+		j.id = ct_workload_text(w, id, 1);
+		j.submit_us = (ct_time)(submit[i] * 1e6);
+		j.duration_us = (ct_time)(duration[i] * 1e6);
+		j.num_gpus = gpus;
+		if (min_gpus)
+			j.min_gpus = min_gpus;
+		ct_workload_add(w, &j);
+	}
+	assert_int_equal(ct_workload_seal(w, &err), 0);
+	return w;
+}
+
+static const struct ct_node_spec four = { .count = 1, .gpus = 4, .gpu_speed = 1 };
+
+static struct ct_world *world(const struct ct_world_spec *s)
+{
+	struct ct_err err = { 0 };
+	struct ct_world *w = ct_world_new(s, &err);
+
+	if (!w)
+		fail_msg("%s", err.text);
+	return w;
+}
+
+static struct ct_world_spec spec_of(const struct ct_workload *work, double floor)
+{
+	return (struct ct_world_spec){ .work = work,
+				       .cluster = { &four, 1 },
+				       .residents = 2,
+				       .until_us = CT_NEVER,
+				       .attain_floor = floor,
+				       .record_decisions = true };
+}
+
+static void start(struct ct_world *w, uint32_t job, uint32_t config, uint32_t n)
+{
+	static const uint32_t gpus[] = { 0, 1, 2, 3 };
+	struct ct_err err = { 0 };
+
+	if (ct_world_start(w, job, config, gpus, n, &err))
+		fail_msg("%s", err.text);
+}
+
+static void advance_to(struct ct_world *w, double s)
+{
+	assert_true(ct_world_advance(w));
+	assert_int_equal(ct_world_now(w), (ct_time)llround(s * 1e6));
+}
+
+static void finish(struct ct_world *w)
+{
+	struct ct_err err = { 0 };
+
+	assert_false(ct_world_advance(w));
+	if (ct_world_finish(w, &err))
+		fail_msg("%s", err.text);
+}
+
+static const struct ct_attained *attained(const struct ct_world *w, uint32_t job)
+{
+	return &ct_world_attained(w)[ct_world_outcomes(w)[job].attain];
+}
+
+static void near(double a, double b)
+{
+	if (!(fabs(a - b) < 1e-9))
+		fail_msg("%.12g instead of %.12g", a, b);
+}
+
+/* Job a keeps half beside another, b three quarters. */
+static double truth(const void *state, const struct ct_contender *self, const struct ct_contender *other)
+{
+	(void)state;
+	(void)other;
+	return self->job == 0 ? 0.5 : 0.75;
+}
+
+/* Predicted: kind 0 is slowed 1.6 times beside kind 1, kind 1 1.5 times beside kind 0. */
+static double belief(void *state, uint32_t self, uint32_t other)
+{
+	(void)state;
+	assert_int_not_equal(self, other);
+	return self == 0 ? 1.6 : 1.5;
+}
+
+static const struct ct_configuration config_a = { .name = "x", .throughput = 1, .sm_frac = 0.5F, .kind = 0 },
+				     config_b = { .name = "y", .throughput = 1, .sm_frac = 0.5F, .kind = 1 };
+static const struct ct_family family_a = { .config = &config_a, .n = 1, .scaling = 1, .train = 1 },
+			      family_b = { .config = &config_b, .n = 1, .scaling = 1, .train = 0 };
+
+/* a (100 s) from 0, b (30 s) from 10 on one GPU: b ends at 10 + 30 / .75 = 50, a has done
+ * 10 + 20 then and ends at 120. a loses 40 x .5 = 20 s beside b; 1 / 1.6 - .5 = .125 of
+ * that rate was not predicted: 5 s. b loses 40 x .25 = 10 s, more was predicted (1 / 1.5).
+ * a's windows: 40 of 60 s, then 60 of 60; at a floor of .7 (42 s) half of them are met;
+ * b's only window has 30 of 40 s. */
+static struct ct_world *pair(struct ct_world_spec *spec)
+{
+	struct ct_world *w = world(spec);
+
+	advance_to(w, 0);
+	start(w, 0, 0, 1);
+	advance_to(w, 10);
+	start(w, 1, 0, 1);
+	advance_to(w, 50);
+	advance_to(w, 120);
+	finish(w);
+	return w;
+}
+
+static const double pair_submit[] = { 0, 10 }, pair_duration[] = { 100, 30 };
+static const struct ct_family *const pair_families[] = { &family_a, &family_b };
+static const struct ct_contention pair_truth = { NULL, truth };
+
+static void slow_down_as_predicted_and_beyond(void **state)
+{
+	struct ct_belief b = { .profiled = pair_families, .n_kinds = 2, .slowdown = belief };
+	struct ct_workload *work = workload(2, pair_submit, pair_duration, 1, 0);
+	struct ct_world_spec spec = spec_of(work, 0.7);
+	struct ct_world *w;
+
+	(void)state;
+	spec.families = pair_families;
+	spec.contention = &pair_truth;
+	spec.belief = &b;
+	w = pair(&spec);
+	near(attained(w, 0)->slowdown_s, 20);
+	near(attained(w, 0)->mispredicted_s, 5);
+	near(attained(w, 0)->window_frac, 0.5);
+	near(attained(w, 1)->slowdown_s, 10);
+	near(attained(w, 1)->mispredicted_s, 0);
+	near(attained(w, 1)->window_frac, 1);
+	near(attained(w, 0)->config_s, 0);
+	near(attained(w, 0)->gpus_s, 0);
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
+static void without_belief_nothing_is_said_of_predictions(void **state)
+{
+	struct ct_workload *work = workload(2, pair_submit, pair_duration, 1, 0);
+	struct ct_world_spec spec = spec_of(work, 0.6);
+	struct ct_world *w;
+
+	(void)state;
+	spec.contention = &pair_truth;
+	w = pair(&spec);
+	near(attained(w, 0)->slowdown_s, 20);
+	assert_true(isnan(attained(w, 0)->mispredicted_s));
+	near(attained(w, 0)->window_frac, 1); /* 40 of 60 s is above .6 */
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
+/* The same pair in the log: a is joined at 10 and left at 50, b starts in company. */
+static void the_log_tells_company(void **state)
+{
+	static const struct {
+		double t, slowdown, predicted;
+		uint32_t job, partner;
+	} want[] = { { 10, 1 / 0.75, 1.5, 1, 0 }, { 10, 2, 1.6, 0, 1 }, { 50, 1, 1, 0, CT_NONE } };
+	struct ct_belief b = { .profiled = pair_families, .n_kinds = 2, .slowdown = belief };
+	struct ct_workload *work = workload(2, pair_submit, pair_duration, 1, 0);
+	struct ct_world_spec spec = spec_of(work, 0.7);
+	const struct ct_log *log;
+	struct ct_world *w;
+
+	(void)state;
+	spec.families = pair_families;
+	spec.contention = &pair_truth;
+	spec.belief = &b;
+	w = pair(&spec);
+	log = ct_world_log(w);
+	assert_int_equal(log->n_stretches, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(log->stretch[i].kind, CT_STRETCH_RUN);
+		assert_int_equal(log->stretch[i].time, (ct_time)(want[i].t * 1e6));
+		assert_int_equal(log->stretch[i].job, want[i].job);
+		assert_int_equal(log->stretch[i].partner, want[i].partner);
+		assert_true(fabs((double)log->stretch[i].slowdown - want[i].slowdown) < 1e-6);
+		assert_true(fabs((double)log->stretch[i].predicted - want[i].predicted) < 1e-6);
+	}
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
+/* 40 s of work at .8 x 2/4 = .4: 100 s. Of each second .2 goes to the configuration and
+ * .8 x .5 = .4 to the GPUs it does not have. A second configuration, faster than the
+ * default, makes up for nothing: gains are no shortfall. */
+static void slow_configurations_and_fewer_gpus(void **state)
+{
+	static const struct ct_configuration configs[] = { { .name = "default", .throughput = 1, .sm_frac = 0.5F },
+							   { .name = "slow", .throughput = 0.8, .sm_frac = 0.5F },
+							   { .name = "fast", .throughput = 2, .sm_frac = 0.5F } };
+	static const struct ct_family family = { .config = configs, .n = 3, .scaling = 1, .train = 1 };
+	static const struct ct_family *const families[] = { &family, &family };
+	struct ct_workload *work = workload(2, (double[]){ 0, 200 }, (double[]){ 40, 40 }, 4, 2);
+	struct ct_world_spec spec = spec_of(work, 0.6);
+	struct ct_world *w;
+
+	(void)state;
+	spec.families = families;
+	w = world(&spec);
+	advance_to(w, 0);
+	start(w, 0, 1, 2);
+	advance_to(w, 100);
+	advance_to(w, 200);
+	start(w, 1, 2, 4);
+	advance_to(w, 220);
+	finish(w);
+	near(attained(w, 0)->config_s, 20);
+	near(attained(w, 0)->gpus_s, 40);
+	near(attained(w, 0)->window_frac, 0);
+	assert_int_equal(ct_world_outcomes(w)[1].attain, 0);
+	near(attained(w, 1)->window_frac, 1);
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
+/* 60 s of work: 0 to 30, in the queue until 150, 150 to 180. Windows from the first start:
+ * 30, 0 and 30 of 60 s, none of which reaches .6; at .5 the first and the last do. */
+static void windows_count_standing_still(void **state)
+{
+	(void)state;
+	for (int half = 0; half < 2; half++) {
+		struct ct_workload *work = workload(3, (double[]){ 0, 30, 150 }, (double[]){ 60, 1, 1 }, 1, 0);
+		struct ct_world_spec spec = spec_of(work, half ? 0.5 : 0.6);
+		struct ct_world *w = world(&spec);
+		struct ct_err err = { 0 };
+
+		advance_to(w, 0);
+		start(w, 0, 0, 1);
+		advance_to(w, 30);
+		assert_int_equal(ct_world_preempt(w, 0, &err), 0);
+		assert_int_equal(ct_world_reject(w, 1, CT_REASON_PLACEMENT, &err), 0);
+		advance_to(w, 150);
+		assert_int_equal(ct_world_reject(w, 2, CT_REASON_PLACEMENT, &err), 0);
+		start(w, 0, 0, 1);
+		advance_to(w, 180);
+		finish(w);
+		near(attained(w, 0)->window_frac, half ? 2.0 / 3 : 0);
+		ct_world_free(w);
+		ct_workload_free(work);
+	}
+}
+
+/* The same words in a row are kept once; a job that got or lost GPUs says them again. */
+static void reasons_are_noted_once(void **state)
+{
+	struct ct_workload *work = workload(2, (double[]){ 0, 10 }, (double[]){ 60, 5 }, 1, 0);
+	struct ct_world_spec spec = spec_of(work, 0.6);
+	struct ct_world *w = world(&spec);
+	struct ct_err err = { 0 };
+
+	(void)state;
+	advance_to(w, 0);
+	ct_world_note(w, 0, 3, CT_NONE, 1, 2);
+	ct_world_note(w, 0, 3, CT_NONE, 5, 6);
+	assert_int_equal(ct_world_log(w)->n_decisions, 1);
+	ct_world_note(w, 0, 4, CT_NONE, 1, 2);
+	ct_world_note(w, 0, 3, CT_NONE, 1, 2);
+	assert_int_equal(ct_world_log(w)->n_decisions, 3);
+	start(w, 0, 0, 1);
+	advance_to(w, 10);
+	assert_int_equal(ct_world_preempt(w, 0, &err), 0);
+	ct_world_note(w, 0, 3, CT_NONE, 1, 2);
+	ct_world_note(w, 0, 3, 1, 1, 2);
+	assert_int_equal(ct_world_log(w)->n_decisions, 5);
+	assert_int_equal(ct_world_log(w)->decision[4].other, 1);
+	assert_int_equal(ct_world_log(w)->decision[4].time, 10 * S);
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
+static void nothing_is_kept_unasked(void **state)
+{
+	struct ct_workload *work = workload(2, pair_submit, pair_duration, 1, 0);
+	struct ct_world_spec spec = spec_of(work, 0.6);
+	struct ct_world *w;
+
+	(void)state;
+	spec.contention = &pair_truth;
+	spec.record_decisions = false;
+	w = pair(&spec);
+	assert_int_equal(ct_world_log(w)->n_stretches + ct_world_log(w)->n_decisions, 0);
+	near(attained(w, 0)->slowdown_s, 20);
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slow_down_as_predicted_and_beyond),
+		cmocka_unit_test(without_belief_nothing_is_said_of_predictions),
+		cmocka_unit_test(the_log_tells_company),
+		cmocka_unit_test(slow_configurations_and_fewer_gpus),
+		cmocka_unit_test(windows_count_standing_still),
+		cmocka_unit_test(reasons_are_noted_once),
+		cmocka_unit_test(nothing_is_kept_unasked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
