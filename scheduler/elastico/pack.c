@@ -46,6 +46,8 @@ static void look_at_gpu(struct ct_elastico *e, const struct ct_view *v, uint32_t
 {
 	const struct ct_view_gpu *g = ct_view_gpu(v, gpu);
 
+	if (g->resident[0] == CT_NO_JOB) /* it has failed */
+		return;
 	for (uint32_t i = 0; i < g->n_residents && i < 2; i++) {
 		struct ct_elastico_job *j = &e->job[g->resident[i]];
 
@@ -67,17 +69,31 @@ static bool same_group(const struct ct_elastico_hosts *h, const struct ct_elasti
 	       h->free == k->free && !(h->pace < k->pace) && !(h->pace > k->pace);
 }
 
+<<<<<<< HEAD
+/* The type of a job's GPUs; of several types: none that a job could ask for. */
+static uint32_t type_of(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
+{
+	uint32_t n = v->host->gpus_of(v->host->ctx, job, e->gpus, v->n_gpus), type = CT_ANY;
+=======
 /* The type of all GPUs that a job has; one that no job asks for where they differ. */
 static uint32_t only_type(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
 {
 	uint32_t n = v->host->gpus_of(v->host->ctx, job, e->gpus, v->n_gpus), type = CT_ANY - 1;
+>>>>>>> main
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t t = ct_view_node(v, ct_view_gpu(v, e->gpus[i])->node)->gpu_type;
 
 		if (i && t != type)
+<<<<<<< HEAD
+			return CT_ANY;
+		type = t;
+		if (v->n_gpu_types < 2)
+			break;
+=======
 			return CT_ANY - 1;
 		type = t;
+>>>>>>> main
 	}
 	return type;
 }
@@ -101,7 +117,11 @@ void ct_pack_add_host(struct ct_elastico *e, const struct ct_view *v, uint32_t j
 
 	if (v->max_residents < 2 || !j->n_alone || e->n_hosts == e->cap_hosts)
 		return;
+<<<<<<< HEAD
+	h.type = type_of(e, v, job);
+=======
 	h.type = only_type(e, v, job);
+>>>>>>> main
 	h.free =
 	    j->n_alone == w->gpus_held && ct_elastico_ready(e, v, job) && ct_elastico_due(e, j->changed_us + e->hold);
 	j->next_host = CT_NO_JOB;
@@ -178,7 +198,8 @@ static bool suits(uint32_t partition, uint32_t type, uint32_t of_partition, uint
 static uint32_t idle_on(const struct ct_elastico *e, const struct ct_view *v, uint32_t node)
 {
 	const struct ct_view_node *n = ct_view_node(v, node);
-	bool held_back = e->profiler_gpu != CT_ANY && ct_view_gpu(v, e->profiler_gpu)->node == node;
+	bool held_back = e->profiler_gpu != CT_ANY && ct_view_gpu(v, e->profiler_gpu)->node == node &&
+			 !ct_view_gpu(v, e->profiler_gpu)->n_residents;
 
 	if (!n->up || n->reserved)
 		return 0;
@@ -198,7 +219,8 @@ uint32_t ct_pack_idle(const struct ct_elastico *e, const struct ct_view *v, uint
 	if (idle && e->profiler_gpu != CT_ANY) {
 		const struct ct_view_node *n = ct_view_node(v, ct_view_gpu(v, e->profiler_gpu)->node);
 
-		idle -= n->up && !n->reserved && suits(partition, type, n->partition, n->gpu_type);
+		idle -= n->up && !n->reserved && !ct_view_gpu(v, e->profiler_gpu)->n_residents &&
+			suits(partition, type, n->partition, n->gpu_type);
 	}
 	return idle;
 }
