@@ -65,4 +65,11 @@ status 0
 begin "case 1 without reshaping" sh -c "'$C' run data:experiments/cases/case1.yaml --set policy.rst=false | awk '\$1 == \"makespan_s\" { print \$2 }'"
 status 0
 out "7200.000"
+
+# The sweep of the ablation: cell 50 of 140 is elastico on the tenth day.
+begin "ablation, one cell" "$C" sweep data:experiments/sweeps/ablation.yaml --shard 50/140 -j 1 --out "$work/ablation"
+status 0
+out "elastico *"
+begin "ablation: which cell" tail -n 1 "$work/ablation/runs.csv"
+out "50,*,elastico,,,,,10,*"
 finish
