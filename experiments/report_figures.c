@@ -35,10 +35,11 @@ static const char *const column_name[COLUMNS] = { "id",      "table",   "unit", 
 
 static const struct {
 	const char *word, *title, *about;
+	int counted;
 } role[] = {
-	{ "fit", "Fitted", "These were used to choose the scenario: their agreement proves nothing." },
-	{ "predict", "Predicted", "These were not used: the scenario and the mechanisms give them." },
-	{ "beside", "Beside", "Shown and never scored: another clock, another definition, or calibration." },
+	{ "fit", "Fitted", "These were used to choose the scenario: their agreement proves nothing.", 1 },
+	{ "predict", "Predicted", "These were not used: the scenario and the mechanisms give them.", 1 },
+	{ "beside", "Beside", "Shown and never scored: another clock, another definition, or calibration.", 0 },
 };
 enum { ROLES = sizeof role / sizeof *role };
 
@@ -201,8 +202,8 @@ static void put_role(const struct figures *all, size_t which, FILE *to)
 	if (!n)
 		return;
 	fprintf(to, "<h3>%s</h3><p>%s", role[which].title, role[which].about);
-	if (scored)
-		fprintf(to, " <strong>%zu of %zu</strong> scored figures agree.", agree, scored);
+	if (scored && role[which].counted)
+		fprintf(to, " <strong>%zu of %zu</strong> figures agree.", agree, scored);
 	fputs("</p>\n", to);
 	ct_html_table_open(to, role[which].title);
 	put_columns(all, to);

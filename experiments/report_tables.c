@@ -28,8 +28,8 @@ static void runs_table(const struct ct_comparison *c, const char *const *path, F
 		const struct ct_result *r = &c->run[i];
 		char digest[13], trace[13];
 
-		snprintf(digest, sizeof digest, "%s", r->digest);
-		snprintf(trace, sizeof trace, "%s", fact(r, "trace_digest") ? fact(r, "trace_digest") : "");
+		snprintf(digest, sizeof digest, "%.12s", r->digest);
+		snprintf(trace, sizeof trace, "%.12s", fact(r, "trace_digest") ? fact(r, "trace_digest") : "");
 		fputs("<tr>", to);
 		ct_html_row(to, c->label[i]);
 		ct_html_cell(to, path[i]);
@@ -70,7 +70,7 @@ static int is_shown(const struct ct_comparison *c, int metric)
 
 static void summary_table(const struct ct_comparison *c, FILE *to)
 {
-	ct_html_table_open(to, "Summary");
+	ct_html_table_open(to, "Metrics of each run");
 	fputs("<thead><tr>", to);
 	ct_html_column(to, "metric", NULL);
 	for (size_t i = 0; i < c->n_runs; i++)

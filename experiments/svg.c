@@ -120,7 +120,7 @@ static void x_axis(const struct ct_svg_plot *p, const struct frame *f, FILE *to)
 		return;
 	}
 	step = p->clock_x ? hours_step(f->x1 - f->x0, 9) : ct_svg_step(f->x1 - f->x0, 8);
-	for (double k = ceil(f->x0 / step - 1e-9); k * step <= f->x1 + 1e-9 * step; k++)
+	for (double k = ceil(f->x0 / step - 1e-9) + 0.0; /* no -0 */ k * step <= f->x1 + 1e-9 * step; k++)
 		x_tick(f, k * step, step, to);
 }
 

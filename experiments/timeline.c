@@ -192,12 +192,12 @@ static int read_stretch(struct reader *d, size_t i)
 		got(d, job, t, place);
 		return 0;
 	}
+	if (!strcmp(kind, "profile")) /* the only one of the job, before its first start, told at its end */
+		return held(d, job, place, t - job_time(d, PROFILE, job), t);
 	start_plainly(d, job, t);
 	if (!strcmp(kind, "run") || !strcmp(kind, "switch"))
 		return 0;
 	from = d->since[job];
-	if (from == CT_NO_TIME && !strcmp(kind, "profile"))
-		from = t - job_time(d, PROFILE, job); /* the only one of the job, told at its end */
 	d->since[job] = strcmp(kind, "migrate") ? CT_NO_TIME : t;
 	d->at[job] = NULL;
 	return from == CT_NO_TIME ? 0 : held(d, job, place, from, t);
