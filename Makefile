@@ -209,7 +209,7 @@ DOCDIR   = $(DESTDIR)$(PREFIX)/share/doc/cotenant
 # Data files keep their place below the root, so that the program finds them by
 # the same names in the source tree and installed.
 DATA    := $(wildcard experiments/*/*.yaml experiments/*/*.sbatch experiments/*/*.csv experiments/*/*.csv.gz experiments/*.yaml \
-             traces/*/*.csv calib/*/*.csv calib/*/*.yaml calib/*/*.h5 plots/*.gp plots/*.html scheduler/example/*.c)
+             traces/*/*.csv calib/*/*.csv calib/*/*.yaml calib/*/*.h5 plots/*.gp plots/*.css plots/*.html scheduler/example/*.c)
 install: $(PROGRAM) ## install below DESTDIR and PREFIX (/usr/local)
 	install -d $(BINDIR) $(INCDIR) $(PCDIR) $(DATADIR) $(DOCDIR)
 	install -m 755 $(PROGRAM) $(BINDIR)/cotenant

@@ -20,6 +20,7 @@ const struct ct_command *const *ct_commands(void)
 							 &ct_cmd_policies,
 							 &ct_cmd_compare,
 							 &ct_cmd_explain,
+							 &ct_cmd_report,
 							 &ct_cmd_plan,
 							 &ct_cmd_trace,
 							 &ct_cmd_calib,

@@ -40,7 +40,7 @@ struct ct_command {
 };
 
 extern const struct ct_command ct_cmd_run, ct_cmd_check, ct_cmd_sweep, ct_cmd_repro, ct_cmd_policies, ct_cmd_compare,
-    ct_cmd_explain, ct_cmd_plan, ct_cmd_trace, ct_cmd_calib;
+    ct_cmd_explain, ct_cmd_report, ct_cmd_plan, ct_cmd_trace, ct_cmd_calib;
 
 /* The list of all commands, ends with NULL. */
 const struct ct_command *const *ct_commands(void);
