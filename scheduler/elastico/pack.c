@@ -46,8 +46,6 @@ static void look_at_gpu(struct ct_elastico *e, const struct ct_view *v, uint32_t
 {
 	const struct ct_view_gpu *g = ct_view_gpu(v, gpu);
 
-	if (g->resident[0] == CT_NO_JOB) /* it has failed */
-		return;
 	for (uint32_t i = 0; i < g->n_residents && i < 2; i++) {
 		struct ct_elastico_job *j = &e->job[g->resident[i]];
 
