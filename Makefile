@@ -82,7 +82,7 @@ TESTS    ?= $(if $(filter asan ubsan,$(V)),,$(filter tests/oracle/%,$(SCRIPT_TES
 # A sub-make shares the job slots of its parent, or gets JOBS of its own.
 SUBMAKE   = +@$(MAKE) --no-print-directory $(if $(filter -j% --jobs%,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all demo test check ci asan ubsan coverage valgrind fuzz oracle bench install uninstall format tidy clean help
+.PHONY: all demo test check ci asan ubsan coverage valgrind fuzz oracle regress bench install uninstall format tidy clean help
 .PHONY: test-run fuzz-build bench-build everything FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -183,6 +183,10 @@ fuzz-build: $(FUZZ)
 oracle: ## only the tests against theory, brute force and other engines
 	@sh tests/house/packages.sh build test
 	$(SUBMAKE) TESTS='$(filter $(B)/tests/oracle/%,$(TEST)) $(filter tests/oracle/%,$(SCRIPT_TEST))' test-run
+regress: ## the reproduced figures against their recorded state
+	@sh tests/house/packages.sh build
+	$(SUBMAKE) all
+	$(PROGRAM) repro all --seeds 3 -j 2 --check experiments/paper/recorded.csv
 bench: ## speed: ratios and CPU seconds, as published in the README
 	@sh tests/house/packages.sh build
 	$(SUBMAKE) bench-build
@@ -204,7 +208,7 @@ DATADIR  = $(DESTDIR)$(PREFIX)/share/cotenant
 DOCDIR   = $(DESTDIR)$(PREFIX)/share/doc/cotenant
 # Data files keep their place below the root, so that the program finds them by
 # the same names in the source tree and installed.
-DATA    := $(wildcard experiments/*/*.yaml experiments/*/*.csv experiments/*/*.csv.gz experiments/*.yaml \
+DATA    := $(wildcard experiments/*/*.yaml experiments/*/*.sbatch experiments/*/*.csv experiments/*/*.csv.gz experiments/*.yaml \
              traces/*/*.csv calib/*/*.csv calib/*/*.yaml calib/*/*.h5 plots/*.gp plots/*.css plots/*.html scheduler/example/*.c)
 install: $(PROGRAM) ## install below DESTDIR and PREFIX (/usr/local)
 	install -d $(BINDIR) $(INCDIR) $(PCDIR) $(DATADIR) $(DOCDIR)

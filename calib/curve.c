@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 enum { STARTS = 3 };
-#define SIGMA_LATENT 0.08
+#define SIGMA_LATENT 0.12
 
 const char *ct_curve_predictor(unsigned k)
 {

@@ -13,7 +13,7 @@
 
 enum { MIN_PAIRS = 8, FOLDS = 5, PAIRS_PER_CONFIG = 3 };
 #define SIGMA_COUNTERS 0.07
-#define SIGMA_LATENT   0.08
+#define SIGMA_LATENT   0.12
 
 enum {
 	ID,

@@ -2,6 +2,7 @@
 #include "experiments/breakdown.h"
 
 #include "experiments/fairness.h"
+#include "experiments/table.h"
 #include "sim/strings.h"
 
 #include <math.h>
@@ -406,4 +407,40 @@ void ct_user_fairness_json(const struct ct_user_fairness *f, struct ct_json *j)
 	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
 		ct_json_f64(j, key[i], value[i]);
 	ct_json_text(j, "worst_user", f->worst_user ? f->worst_user : "");
+}
+
+/* ---- as a table */
+
+static void print_groups(const struct ct_breakdown *b, enum ct_breakdown_by by, FILE *to)
+{
+	struct ct_table t;
+
+	ct_table_init(&t);
+	ct_table_column(&t, by_name[by], "", CT_LEFT);
+	for (size_t k = 0; k < sizeof has / sizeof *has; k++)
+		ct_table_column(&t, ct_metric_info[has[k]].key, "", CT_RIGHT);
+	for (size_t i = 0; i < b->n; i++) {
+		ct_table_text(&t, b->group[i].name);
+		for (size_t k = 0; k < sizeof has / sizeof *has; k++)
+			ct_table_number(&t, b->group[i].metric[has[k]], ct_metric_info[has[k]].digits);
+	}
+	fprintf(to, "\nBy %s\n", by_name[by]);
+	ct_table_print(&t, to);
+	ct_table_fini(&t);
+}
+
+int ct_breakdown_report(const struct ct_result *r, enum ct_breakdown_by by, FILE *to, struct ct_err *err)
+{
+	struct ct_user_fairness f;
+	struct ct_breakdown b;
+
+	CT_TRY(ct_breakdown_make(r, by, &b, err));
+	print_groups(&b, by, to);
+	ct_breakdown_fini(&b);
+	if (by != CT_BY_USER)
+		return 0;
+	CT_TRY(ct_user_fairness(r, &f, err));
+	fprintf(to, "jain_users %.4f, ftf_mean %.3f, ftf_above_frac %.4f, ftf_worst_user %.3f (%s)\n" CT_FAIRNESS_NOTE,
+		f.jain, f.ftf_mean, f.ftf_above_frac, f.ftf_worst_user, f.worst_user ? f.worst_user : "none");
+	return 0;
 }

@@ -46,6 +46,8 @@ int ct_breakdown_make(const struct ct_result *r, enum ct_breakdown_by by, struct
 void ct_breakdown_fini(struct ct_breakdown *b);
 /* By name, NULL if absent. */
 const struct ct_group *ct_breakdown_find(const struct ct_breakdown *b, const char *name);
+/* JCT and wait of the groups as a table, by user also fairness. CT_EIO: a column is missing. */
+int ct_breakdown_report(const struct ct_result *r, enum ct_breakdown_by by, FILE *to, struct ct_err *err);
 /* Is it one of the metrics that a group has? */
 int ct_breakdown_has(enum ct_metric m);
 

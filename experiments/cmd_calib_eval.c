@@ -107,6 +107,18 @@ static const char circular[] =
     "of the MAPE and the order of T+T, T+I, I+I: compare the lines 'noise floor' and 'no noise'. Of the order of the\n"
     "predictors, this emerges (MAPE of one less that of the other, points, paired by seed, 95 % interval):";
 
+/* A difference of MAPE, and what its interval says of it. */
+static void print_difference(struct ct_mean d, const char *above, const char *below)
+{
+	if (isnan(d.half))
+		printf("%.2f points: one seed says nothing about chance", d.mean);
+	else
+		printf("%.2f +-%.2f points: %s", d.mean, d.half,
+		       d.mean - d.half > 0   ? above
+		       : d.mean + d.half < 0 ? below
+					     : "not told apart");
+}
+
 static void print_order(const struct ct_score_list *s, const char *set, const char *better, const char *worse)
 {
 	const struct ct_score_line *a = ct_score_find(s, set, ct_split_name[CT_SPLIT_PAIR], better);
@@ -116,11 +128,9 @@ static void print_order(const struct ct_score_list *s, const char *set, const ch
 	if (!a || !b)
 		return;
 	d = ct_score_difference(a, b);
-	printf("  %-19s  %s - %s: %.2f +-%.2f: %s\n", set, worse, better, d.mean, d.half,
-	       isnan(d.half)         ? "one seed says nothing about chance"
-	       : d.mean - d.half > 0 ? "emerges"
-	       : d.mean + d.half < 0 ? "the other way round"
-				     : "not told apart");
+	printf("  %-19s  %s - %s: ", set, worse, better);
+	print_difference(d, "emerges", "the other way round");
+	putchar('\n');
 }
 
 static void print_words(const struct ct_score_list *s)
@@ -142,7 +152,6 @@ static void print_winner(const struct ct_score_list *s)
 {
 	for (unsigned split = 0; split < CT_SPLITS; split++) {
 		const struct ct_score_line *best = NULL, *dnn = NULL, *xgb = NULL;
-		struct ct_mean d;
 
 		for (size_t i = 0; i < s->n; i++) {
 			if (strcmp(s->v[i].split, ct_split_name[split]) != 0)
@@ -159,12 +168,9 @@ static void print_winner(const struct ct_score_list *s)
 		}
 		printf("%sby %s: '%s' has the least MAPE", split ? "" : "\n", ct_split_name[split], best->predictor);
 		if (dnn && xgb) {
-			d = ct_score_difference(xgb, dnn);
-			printf("; dnn - xgb %.2f +-%.2f points: %s", d.mean, d.half,
-			       isnan(d.half)         ? "one seed says nothing about chance"
-			       : d.mean - d.half > 0 ? "the trees win on these measured pairs"
-			       : d.mean + d.half < 0 ? "the network wins on these measured pairs"
-						     : "not told apart");
+			printf("; dnn - xgb ");
+			print_difference(ct_score_difference(xgb, dnn), "the trees win on these measured pairs",
+					 "the network wins on these measured pairs");
 		}
 		putchar('\n');
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cotenant run [CONFIG.yaml] */
+#include "experiments/breakdown.h"
 #include "experiments/cell.h"
 #include "experiments/command.h"
 #include "experiments/config.h"
@@ -17,13 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FLAG_JSON = CT_FLAG_OWN, FLAG_PROGRESS };
+enum { FLAG_JSON = CT_FLAG_OWN, FLAG_PROGRESS, FLAG_BY };
 static const struct ct_flag flags[] = {
 	CT_RUN_FLAGS,
 	{ "out", CT_FLAG_OUT, "FILE.h5", "result file; without --out and --csv no file is written" },
 	{ "csv", CT_FLAG_CSV, "FOLDER", "jobs.csv, summary.csv and series.csv" },
 	{ "json", FLAG_JSON, NULL, "one JSON document instead of the table" },
 	{ "no-perf", CT_FLAG_NO_PERF, NULL, "leave wall-clock figures out: a result file repeats byte for byte" },
+	{ "by", FLAG_BY, "WHAT", "table by user (with fairness), partition, class or size of job" },
 	{ "progress", FLAG_PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	{ 0 },
 };
@@ -32,6 +34,7 @@ struct request {
 	struct ct_overrides overrides;
 	const char *config_file;
 	int json;
+	enum ct_breakdown_by by;
 	enum ct_progress_mode progress;
 };
 
@@ -112,17 +115,17 @@ static void add_perf(struct ct_result *r, const struct ct_program *p, const stru
 	add_circumstances(r, p);
 }
 
-static int write_outputs(const struct ct_result *r, struct ct_config *c, const struct ct_account *a, int json,
-			 struct ct_err *err)
+static int write_outputs(const struct ct_result *r, struct ct_config *c, const struct ct_account *a,
+			 const struct request *q, struct ct_err *err)
 {
 	if (c->output.file)
 		CT_TRY(ct_result_write_h5(r, c->output.file, err));
 	if (c->output.csv)
 		CT_TRY(ct_result_write_csv(r, c->output.csv, err));
-	if (json)
+	if (q->json)
 		return ct_result_write_json(r, stdout, err);
 	ct_run_report(r, c, a, stdout);
-	return 0;
+	return q->by == CT_BY_NONE ? 0 : ct_breakdown_report(r, q->by, stdout, err);
 }
 
 static int conclude(const struct ct_program *p, const struct request *q, struct ct_config *c,
@@ -133,7 +136,7 @@ static int conclude(const struct ct_program *p, const struct request *q, struct 
 	ct_setup_print_rejected(cell->world, "cotenant: warning: rejected", stderr);
 	if (cell->account.left && !cell->stopped && c->sim.until == 0)
 		ct_setup_print_starved(cell->world, cell->account.left, stderr);
-	return write_outputs(&cell->result, c, &cell->account, q->json, err);
+	return write_outputs(&cell->result, c, &cell->account, q, err);
 }
 
 /* ---- the run: one bar while reading, then one while running */
@@ -169,7 +172,7 @@ static int read_and_run(const struct ct_program *p, const struct request *q, str
 {
 	struct bars bars = { .mode = q->progress };
 	const struct ct_cell_request request = {
-		.want_jobs = c->output.file || c->output.csv,
+		.want_jobs = c->output.file || c->output.csv || q->by != CT_BY_NONE,
 		.interrupt = p->interrupted,
 		.reading = on_read,
 		.have_read = on_have_read,
@@ -220,6 +223,11 @@ static int read_flags(struct ct_flag_reader *r, struct request *q)
 	while ((id = ct_flag_next(r)) >= 0) {
 		if (id == FLAG_JSON) {
 			q->json = 1;
+		} else if (id == FLAG_BY) {
+			if (ct_breakdown_parse(r->arg, &q->by)) {
+				ct_misuse(r->command, "--by wants " CT_BREAKDOWN_CHOICES ", got '%.60s'", r->arg);
+				return CT_FLAGS_ERROR;
+			}
 		} else if (id != FLAG_PROGRESS) {
 			ct_overrides_add(&q->overrides, id, r->arg);
 		} else if (ct_progress_mode_parse(r->arg, &q->progress)) {

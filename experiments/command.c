@@ -13,18 +13,10 @@
 
 const struct ct_command *const *ct_commands(void)
 {
-	static const struct ct_command *const list[] = { &ct_cmd_run,
-							 &ct_cmd_check,
-							 &ct_cmd_sweep,
-							 &ct_cmd_repro,
-							 &ct_cmd_policies,
-							 &ct_cmd_compare,
-							 &ct_cmd_explain,
-							 &ct_cmd_report,
-							 &ct_cmd_plan,
-							 &ct_cmd_trace,
-							 &ct_cmd_calib,
-							 NULL };
+	static const struct ct_command *const list[] = { &ct_cmd_run,     &ct_cmd_check,    &ct_cmd_sweep,
+							 &ct_cmd_repro,   &ct_cmd_policies, &ct_cmd_compare,
+							 &ct_cmd_explain, &ct_cmd_report,   &ct_cmd_plan,
+							 &ct_cmd_trace,   &ct_cmd_calib,    NULL };
 
 	return list;
 }

@@ -167,8 +167,8 @@ static struct ct_compare_row paired_row(enum ct_metric m, size_t b_run, const st
 	row.hi = i.hi;
 	row.effect = i.mean == 0.0 ? 0.0 : i.sd > 0.0 ? i.mean / i.sd : NAN;
 	ct_quantiles(d, p->n, half, 1, &row.median_diff);
-	row.verdict = verdict_of(row.lo, row.hi);
 	row.correlated = ct_batch_means(d, p->n, LEVEL).correlated;
+	row.verdict = row.correlated ? "run too short" : verdict_of(row.lo, row.hi);
 	free(va);
 	free(vb);
 	free(d);

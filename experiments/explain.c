@@ -444,8 +444,10 @@ static ct_time *ends_of_reasons(const struct ct_story *s)
 		for (; k > 0 && cell_time(st, "time", k - 1) >= t; k--) {
 			const char *kind = cell_text(st, "kind", k - 1);
 
-			if (!strcmp(kind, "start") || !strcmp(kind, "cold"))
-				next[cell_i64(st, "job", k - 1)] = cell_time(st, "time", k - 1);
+			size_t starts = (size_t)cell_i64(st, "job", k - 1);
+
+			if (starts < jobs->n_rows && (!strcmp(kind, "start") || !strcmp(kind, "cold")))
+				next[starts] = cell_time(st, "time", k - 1);
 		}
 		if (job >= jobs->n_rows)
 			continue;
@@ -502,7 +504,7 @@ static void tell_behind(struct ct_story *s, const ct_time *end, struct ct_episod
 			e.text = text(s, "behind '%s' in the order (%s)", e.other, words_of(s, i));
 			e.to = end[i] < wait.to ? end[i] : wait.to;
 		} else {
-			e.text = "no reason was recorded: it was not looked at";
+			e.text = "no reason is on record, it was not looked at";
 			e.to = next_reason(s, wait.from, wait.to);
 		}
 		wait.from = e.to;

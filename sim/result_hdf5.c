@@ -399,7 +399,7 @@ static char *free_link(hid_t group, const char *name)
 
 static hid_t file_type(const struct store *s)
 {
-	if (!s->column->narrow)
+	if (!s->column->narrow || s->rows <= SMALL_FRAME) /* of few, converting costs more than it saves */
 		return s->type;
 	return s->column->type == CT_COLUMN_I64 ? H5T_NATIVE_INT32 : H5T_NATIVE_FLOAT;
 }

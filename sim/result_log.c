@@ -45,11 +45,12 @@ static void make_decisions(struct ct_result *r, const struct ct_log *log)
 /* "0-3 8", as in /jobs; "node 2" for a share of one; "" where nothing was noted. */
 static const char *place_text(struct ct_arena *a, const struct ct_log *log, uint32_t place)
 {
-	const uint32_t *at = log->place + place;
+	const uint32_t *at;
 	char *text, *to;
 
 	if (place == CT_NONE)
 		return "";
+	at = log->place + place;
 	to = text = ct_arena_alloc(a, at[0] == CT_NONE ? 16 : 22 * (size_t)at[0] + 1, 1);
 	if (at[0] == CT_NONE)
 		snprintf(text, 16, "node %u", at[1]);

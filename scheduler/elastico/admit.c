@@ -120,11 +120,43 @@ static int start_without_gpus(struct ct_elastico *e, const struct ct_view *v, st
 	return r == CT_START_FAILED;
 }
 
+/* Where the cluster is uneven the search of pack.c, which takes nodes greedily, can miss
+ * the only place that a job can have: in its default configuration the host finds it. */
+static struct ct_elastico_place place_of_host(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
+{
+	struct ct_place at = v->host->place(v->host->ctx, job, CT_PLACE_COUNT, 1);
+	struct ct_elastico_place p = { .self = 1, .other = 1, .config = ct_view_job(v, job)->default_config };
+
+	if (!at.n || at.node != CT_ANY)
+		return p;
+	for (uint32_t i = 0; i < at.n; i++) {
+		if (at.gpus[i] == e->profiler_gpu)
+			return p;
+		e->found[i] = at.gpus[i];
+	}
+	p.found = true;
+	p.n = at.n;
+	return p;
+}
+
+/* Jobs whose one configuration fits nowhere would wait for ever. */
+static bool is_possible(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
+{
+	struct ct_elastico_class *k = &e->class[e->job[job].class];
+	bool fixed = !ct_view_job(v, job)->num_gpus || e->family[k->family].n_front == 1;
+
+	if (!k->possible)
+		k->possible = !fixed || v->host->could_place(v->host->ctx, job, CT_PLACE_COUNT) ? 1 : -1;
+	return k->possible > 0;
+}
+
 static int try(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p, uint32_t job, uint32_t pass)
 {
 	struct ct_elastico_class *k = &e->class[e->job[job].class];
 	struct ct_elastico_place at;
 
+	if (!is_possible(e, v, job))
+		return pass + 1 < PASSES ? 0 : p->reject(p, job);
 	if (!ct_view_job(v, job)->num_gpus)
 		return pass + 1 < PASSES ? 0 : start_without_gpus(e, v, p, job);
 	if (k->failed == e->pass)
@@ -132,6 +164,11 @@ static int try(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p
 	if (pass + 1 < PASSES && e->pending_choice[k->family] == CT_ELASTICO_WAIT)
 		return 0;
 	at = ct_pack_find(e, v, job, fmax(e->margin, gain_of_pass[pass]));
+	if (!at.found && e->uneven && pass + 1 == PASSES) {
+		struct ct_elastico_place fallback = place_of_host(e, v, job);
+
+		at = fallback.found ? fallback : at;
+	}
 	if (at.found)
 		return start(e, v, p, job, &at);
 	k->failed = e->pass;

@@ -70,6 +70,7 @@ static void look_at_machine(struct ct_elastico *e, const struct ct_view *v)
 		if (!n->n_gpus)
 			continue;
 		mem = ct_view_gpu(v, n->first_gpu)->mem_mib;
+		e->uneven |= e->gpu_mem_mib && mem != e->gpu_mem_mib;
 		e->gpu_mem_mib = mem > e->gpu_mem_mib ? mem : e->gpu_mem_mib;
 		if (n->free_cpu_milli != UINT32_MAX)
 			e->gpu_cpu_milli = fmax(e->gpu_cpu_milli, (double)n->free_cpu_milli / n->n_gpus);
@@ -77,6 +78,7 @@ static void look_at_machine(struct ct_elastico *e, const struct ct_view *v)
 			e->gpu_ram_mib = fmax(e->gpu_ram_mib, (double)n->free_mem_mib / n->n_gpus);
 	}
 	e->hosts_modelled = e->gpu_cpu_milli > 0 || e->gpu_ram_mib > 0;
+	e->uneven |= e->hosts_modelled || v->n_gpu_types > 1;
 	e->shared_mem_mib = e->gpu_mem_mib == UINT32_MAX          ? UINT32_MAX
 			    : e->gpu_mem_mib > v->gpu_reserve_mib ? e->gpu_mem_mib - v->gpu_reserve_mib
 								  : 0;
@@ -198,6 +200,7 @@ static int wake(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *
 static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 {
 	struct ct_elastico *e = state;
+	uint32_t version;
 
 	e->now = v->now_us;
 	if (!e->every_epoch && !e->dirty && e->now < e->next_due)
@@ -210,6 +213,7 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	p->lap(p, CT_LAP_PDS);
 	ct_pack_scan(e, v);
 	p->lap(p, CT_LAP_PACK);
+	version = e->version;
 	ct_adapt_measure(e, v, p);
 	p->lap(p, CT_LAP_IAC);
 	if (e->dirty)
@@ -222,7 +226,8 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	if (ct_adapt(e, v, p))
 		return 1;
 	p->lap(p, CT_LAP_PDS);
-	e->dirty = e->acted;
+	/* What was measured now is seen by all from the next epoch on. */
+	e->dirty = e->acted || e->version != version;
 	return wake(e, v, p, e->every_epoch || e->dirty ? e->now + e->epoch : e->next_due);
 }
 

@@ -162,6 +162,7 @@ struct ct_elastico_job {
 struct ct_elastico_class {
 	uint32_t family, gpus, least, partition, type;
 	uint32_t failed; /* in the pass of that number */
+	int possible;    /* 0 not asked yet, 1 could run in the empty cluster, -1 never */
 	uint32_t why;    /* enum ct_elastico_why */
 	double a, b;
 };
@@ -222,6 +223,7 @@ struct ct_elastico {
 	double gpu_cpu_milli, gpu_ram_mib; /* a GPU's part, 0 = unlimited */
 	uint32_t gpu_mem_mib;              /* of the largest GPU; UINT32_MAX = unlimited */
 	uint32_t shared_mem_mib;           /* what two residents of it may use */
+	bool uneven;                       /* GPUs differ in memory or type, or hosts are modelled */
 	bool hosts_modelled;               /* CPU or host memory limited somewhere */
 	uint32_t profiler_gpu;             /* not to be used, or CT_ANY */
 	uint32_t n_gpus_up;

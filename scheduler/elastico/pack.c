@@ -46,6 +46,8 @@ static void look_at_gpu(struct ct_elastico *e, const struct ct_view *v, uint32_t
 {
 	const struct ct_view_gpu *g = ct_view_gpu(v, gpu);
 
+	if (g->resident[0] == CT_NO_JOB) /* it has failed */
+		return;
 	for (uint32_t i = 0; i < g->n_residents && i < 2; i++) {
 		struct ct_elastico_job *j = &e->job[g->resident[i]];
 
@@ -178,7 +180,8 @@ static bool suits(uint32_t partition, uint32_t type, uint32_t of_partition, uint
 static uint32_t idle_on(const struct ct_elastico *e, const struct ct_view *v, uint32_t node)
 {
 	const struct ct_view_node *n = ct_view_node(v, node);
-	bool held_back = e->profiler_gpu != CT_ANY && ct_view_gpu(v, e->profiler_gpu)->node == node;
+	bool held_back = e->profiler_gpu != CT_ANY && ct_view_gpu(v, e->profiler_gpu)->node == node &&
+			 !ct_view_gpu(v, e->profiler_gpu)->n_residents;
 
 	if (!n->up || n->reserved)
 		return 0;
@@ -198,7 +201,8 @@ uint32_t ct_pack_idle(const struct ct_elastico *e, const struct ct_view *v, uint
 	if (idle && e->profiler_gpu != CT_ANY) {
 		const struct ct_view_node *n = ct_view_node(v, ct_view_gpu(v, e->profiler_gpu)->node);
 
-		idle -= n->up && !n->reserved && suits(partition, type, n->partition, n->gpu_type);
+		idle -= n->up && !n->reserved && !ct_view_gpu(v, e->profiler_gpu)->n_residents &&
+			suits(partition, type, n->partition, n->gpu_type);
 	}
 	return idle;
 }

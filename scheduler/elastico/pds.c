@@ -172,9 +172,13 @@ bool ct_pds_violates(const struct ct_elastico *e, const struct ct_view *v, uint3
 {
 	const struct ct_view_job *j = ct_view_job(v, job);
 	const struct ct_elastico_family *f = &e->family[e->job[job].family];
-	double tau = ct_iac_tau_of(e, v, f, config, ct_rst_share(f, j->gpus_held, j->num_gpus));
+	double share = ct_rst_share(f, j->gpus_held, j->num_gpus), tau = ct_iac_tau_of(e, v, f, config, share);
 
-	return e->iac && slowdown > tau + slack;
+	double floor =
+	    v->attain_floor > 0 && !e->tau_paper ? f->config[config].throughput * share / v->attain_floor : INFINITY;
+
+	/* What a job needs to reach its floor is no matter of slack. */
+	return e->iac && slowdown > fmin(tau + slack, fmax(tau, floor));
 }
 
 static void penalise(struct ct_elastico *e, const struct ct_view *v, uint32_t job, double slowdown)

@@ -91,27 +91,26 @@ static void leave(void)
 	watch.since = now;
 }
 
-/* WRAP(component, type, name, (parameters), (arguments)) */
-#define WRAP(c, type, name, parameters, arguments) \
-	type __real_##name parameters;             \
-	type __wrap_##name parameters;             \
-	type __wrap_##name parameters              \
-	{                                          \
-		type result;                       \
-                                                   \
-		enter(c);                          \
-		result = __real_##name arguments;  \
-		leave();                           \
-		return result;                     \
+/* WRAP(component, type, name, (parameters), (arguments)); the header's declaration is
+ * the one that counts, so that a changed one does not compile. */
+#define WRAP(c, type, name, parameters, arguments)     \
+	__typeof__(name) __real_##name, __wrap_##name; \
+	type __wrap_##name parameters                  \
+	{                                              \
+		type result;                           \
+                                                       \
+		enter(c);                              \
+		result = __real_##name arguments;      \
+		leave();                               \
+		return result;                         \
 	}
-#define WRAP_VOID(c, name, parameters, arguments) \
-	void __real_##name parameters;            \
-	void __wrap_##name parameters;            \
-	void __wrap_##name parameters             \
-	{                                         \
-		enter(c);                         \
-		__real_##name arguments;          \
-		leave();                          \
+#define WRAP_VOID(c, name, parameters, arguments)      \
+	__typeof__(name) __real_##name, __wrap_##name; \
+	void __wrap_##name parameters                  \
+	{                                              \
+		enter(c);                              \
+		__real_##name arguments;               \
+		leave();                               \
 	}
 #define WORLD struct ct_elastico *e, const struct ct_view *v
 
@@ -126,7 +125,7 @@ WRAP_VOID(PACKING, ct_pack_scan, (WORLD), (e, v))
 WRAP(PACKING, struct ct_elastico_place, ct_pack_find, (WORLD, uint32_t job, double least), (e, v, job, least))
 WRAP(PACKING, struct ct_elastico_place, ct_pack_find_shared, (WORLD, uint32_t job, uint32_t want, double least),
      (e, v, job, want, least))
-WRAP_VOID(PDS, ct_pds_rounds, (WORLD), (e, v))
+WRAP_VOID(PDS, ct_pds_rounds, (WORLD, struct ct_plan *p), (e, v, p))
 WRAP(PDS, int, ct_admit, (WORLD, struct ct_plan *p), (e, v, p))
 WRAP(PDS, int, ct_adapt, (WORLD, struct ct_plan *p), (e, v, p))
 WRAP_VOID(PDS, ct_adapt_measure, (WORLD, struct ct_plan *p), (e, v, p))

@@ -45,6 +45,17 @@ for case in 1 2 3; do
 done
 falls 3 mean_wait_s
 
+# The mechanism, as `explain` tells it.
+told() { # CASE POLICY JOB
+	begin "case $1, $2: explain $3" sh -c "'$C' run data:experiments/cases/case$1.yaml --policy $2 --out '$work/$1.h5' >/dev/null 2>&1 &&
+		'$C' explain '$work/$1.h5' --job $3"
+	status 0
+}
+told 1 firstfit resnet; out "*0.000*3600.000*3600.000*waits:*"
+told 1 elastico bert; out "*0.000*runs on GPU 0 of node 0 as b*, beside 'resnet' (ResNet-50 b*): slow-down *, predicted *"
+told 2 firstfit ppo; out "*0.000*1800.000*1800.000*waits:*"
+told 2 elastico ppo; out "*placed beside '*': slow-down *, of its host *"
+
 # The defaults do not fit beside each other: who shares has been reshaped.
 begin "case 1: not the default configurations" awk -F, '
 	$2 == "submit" { default_of[$3] = $5 }
@@ -54,4 +65,11 @@ status 0
 begin "case 1 without reshaping" sh -c "'$C' run data:experiments/cases/case1.yaml --set policy.rst=false | awk '\$1 == \"makespan_s\" { print \$2 }'"
 status 0
 out "7200.000"
+
+# The sweep of the ablation: cell 50 of 140 is elastico on the tenth day.
+begin "ablation, one cell" "$C" sweep data:experiments/sweeps/ablation.yaml --shard 50/140 -j 1 --out "$work/ablation"
+status 0
+out "elastico *"
+begin "ablation: which cell" tail -n 1 "$work/ablation/runs.csv"
+out "50,*,elastico,,,,,10,*"
 finish

@@ -47,6 +47,9 @@ begin "sets of one are single runs" "$C" compare fifo-1.h5 --vs easy-1.h5; statu
 for by in user partition class size; do
 	begin "single runs by $by" "$C" compare fifo-1.h5 easy-1.h5 --by $by; status 0; out "By $by, against a = fifo"
 done
+begin "one run by size" "$C" run gen.yaml --policy fifo --by size; status 0; out "By size"; out "size *jobs_measured *mean_jct_s *"
+begin "one run by user" "$C" run gen.yaml --policy fifo --by user; status 0; out "jain_users 0.*, ftf_mean *"
+begin "run, bad --by" "$C" run gen.yaml --policy fifo --by users; status 2; no_out; err "*--by wants user, *"
 begin "equal runs, no winner" "$C" compare fifo-1.h5 fifo-2.h5 fifo-3.h5 --vs fifo-1.h5 fifo-2.h5 fifo-3.h5; status 0
 out "mean_jct_s *no difference shown"
 begin "a run twice" "$C" compare fifo-1.h5 fifo-1.h5 --vs easy-1.h5 easy-2.h5; status 2; no_out; err "*say the same twice"

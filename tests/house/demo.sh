@@ -9,12 +9,12 @@ cd "$(dirname "$0")/../.." || exit 1
 out=build/demo
 mkdir -p $out || exit 1
 rm -f $out/*.h5 $out/utilisation.png
-policies="volcano lucid easy"
+policies="volcano lucid elastico"
 
 for p in $policies; do
 	"$program" run experiments/demo/demo.yaml --policy "$p" --out "$out/$p.h5" --csv "$out/$p" >"$out/$p.txt" 2>"$out/log" || { rc=$?; cat "$out/log" >&2; exit $rc; }
 done
-"$program" compare $out/volcano.h5 $out/lucid.h5 $out/easy.h5 || exit $?
+"$program" compare $out/volcano.h5 $out/lucid.h5 $out/elastico.h5 || exit $?
 
 figure="$out/utilisation.png"
 if ! sh tests/house/packages.sh demo; then
@@ -27,16 +27,17 @@ else
 fi
 cat <<END
 
-Results   $out/{volcano,lucid,easy}.h5, the same as CSV in $out/{volcano,lucid,easy}/
+Results   $out/{volcano,lucid,elastico}.h5, the same as CSV in $out/{volcano,lucid,elastico}/
 Figure    $figure
 
-What you see: one day of training and offline inference on the same 64 GPUs, in
-three orders. Under volcano, as shipped, jobs scatter over all nodes, so that large
+What you see: one day of training and offline inference on the same 64 A100 GPUs,
+under three schedulers. Under volcano, as shipped, jobs scatter over all nodes, so that large
 ones find no room although they were admitted, and the enqueue gate meanwhile holds
 back small ones that would fit: GPUs idle beside waiting jobs (blocked_idle_frac).
 Try --set policy.gate=off. lucid starts what is short and small first: most jobs do
-not wait, a few wait longest of all (median_wait_s, max_wait_s). It also puts two
-jobs on one GPU, which costs nothing here, since no contention is given. easy keeps
-the GPUs busiest, but short jobs wait behind long ones. Another day (another seed) gives
-other figures, for volcano very different ones.
+not wait, a few wait longest of all (median_wait_s, max_wait_s); one node of eight is
+its profiler. elastico reshapes jobs (batch, precision, checkpointing, fewer GPUs) and
+lets two share a GPU where it predicts little harm; some then run below their target
+rate (attainment_frac). Why a job waited: cotenant explain $out/elastico.h5 --job ID.
+Another day (another seed) gives other figures, for volcano very different ones.
 END

@@ -15,9 +15,10 @@
  *    configuration, yet 3.1.1 says mixed precision is faster, and so it is here: a part of
  *    the gain is AMP's speed, not co-location. Both parts are printed.
  *  - Case 2's 8 to 12 % loss of throughput comes "from the configuration downgrade (smaller
- *    batches, AMP)": here AMP makes three of the four jobs faster alone, and it is the
- *    partner that costs throughput. Its 30 minutes of queueing need a length: the shorter
- *    of BERT and ResNet-50 runs 30 minutes.
+ *    batches, AMP)": here AMP makes BERT and ResNet-50 faster alone by almost half and costs
+ *    PPO and NCF nothing; it is the partner that costs throughput. Its 30 minutes of
+ *    queueing need a length: the shorter of BERT and ResNet-50 runs 30 minutes. And the
+ *    same jobs start as early without ESP: it is reshaping that makes room, not prices.
  *  - Case 3 lets prefix caching reduce memory. By 3.1.1 it costs memory, and by 4.2 an
  *    engine's memory is gpu_memory_utilization, prefix caching or not: what makes room is
  *    a lower MU. Here prefix caching changes no memory at all (tested). */

@@ -26,7 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INSTANCES = 240, MOST_JOBS = 12, MOST_GPUS = 4 };
+enum { INSTANCES = 200, MOST_JOBS = 12, MOST_GPUS = 4 };
 static const double floor_frac = 0.6; /* sim.attain_floor */
 
 /* The lab, and its families as exact.h wants them. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Windows, shortfall by cause and the log, by hand: the sums stand beside each case. */
+#include "sim/result.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -7,7 +8,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #define S CT_SECOND
@@ -311,6 +315,101 @@ static void nothing_is_kept_unasked(void **state)
 	ct_workload_free(work);
 }
 
+static int64_t cell(const struct ct_frame *f, const char *column, size_t row)
+{
+	const struct ct_column *c = ct_frame_column(f, column);
+
+	assert_non_null(c);
+	return ct_cell_i64(c, row);
+}
+
+static void through_a_file(const struct ct_result *r, struct ct_result *back)
+{
+	char path[] = "/tmp/cotenant-log-XXXXXX";
+	struct ct_err err = { 0 };
+
+	close(mkstemp(path));
+	if (ct_result_write_h5(r, path, &err) || ct_result_read_h5(path, back, &err))
+		fail_msg("%s", err.text);
+	unlink(path);
+}
+
+/* The log, its words and its placements survive a file; they are no part of the digest. */
+static void the_log_in_a_file(void **state)
+{
+	const char *const name[] = { "gang", "preempted" }, *const text[] = { "%a of %b", "for %j" };
+	const int waits[] = { 1, 0 };
+	struct ct_workload *work = workload(2, (double[]){ 0, 10 }, (double[]){ 60, 5 }, 1, 0);
+	struct ct_world_spec spec = spec_of(work, 0.6);
+	struct ct_result r = { 0 }, back;
+	char digest[CT_DIGEST_TEXT];
+	struct ct_world *w = world(&spec);
+	struct ct_err err = { 0 };
+
+	(void)state;
+	advance_to(w, 0);
+	ct_world_note(w, 0, 0, CT_NONE, 1, 0.5);
+	start(w, 0, 0, 1);
+	advance_to(w, 10);
+	ct_world_note(w, 0, 1, 1, 0, 0);
+	assert_int_equal(ct_world_preempt(w, 0, &err), 0);
+	start(w, 1, 0, 1);
+	advance_to(w, 15);
+	start(w, 0, 0, 1);
+	advance_to(w, 65);
+	finish(w);
+	ct_result_from_world(&r, w);
+	ct_result_add_reasons(&r, name, text, waits, 2);
+	ct_result_seal(&r, "", "");
+	through_a_file(&r, &back);
+	assert_int_equal(back.decisions.n_rows, 2);
+	assert_int_equal(cell(&back.decisions, "time", 1), 10 * S);
+	assert_int_equal(cell(&back.decisions, "job", 1), 0);
+	assert_int_equal(cell(&back.decisions, "other", 0), -1);
+	assert_int_equal(cell(&back.decisions, "other", 1), 1);
+	assert_true(ct_cell_f64(ct_frame_column(&back.decisions, "b"), 0) == 0.5);
+	assert_string_equal(ct_cell_text(ct_frame_column(&back.reasons, "text"), 1), "for %j");
+	assert_int_equal(cell(&back.reasons, "waits", 0), 1);
+	assert_int_equal(back.stretches.n_rows, 2);
+	assert_string_equal(ct_cell_text(ct_frame_column(&back.stretches, "kind"), 0), "preempt");
+	assert_string_equal(ct_cell_text(ct_frame_column(&back.stretches, "gpus"), 0), "0");
+	assert_string_equal(ct_cell_text(ct_frame_column(&back.stretches, "kind"), 1), "start");
+	assert_int_equal(cell(&back.stretches, "time", 1), 15 * S);
+	assert_string_equal(ct_result_get(&back, CT_RESULT_MANIFEST, "node_gpus"), "1x4");
+	ct_result_fini(&back);
+	/* the same without them */
+	r.decisions = r.reasons = r.stretches = (struct ct_frame){ 0 };
+	ct_result_digest(&r, digest);
+	assert_string_equal(digest, r.digest);
+	ct_result_fini(&r);
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
+/* Nobody waited, nothing changed: the frames are there, without rows. */
+static void an_empty_log_in_a_file(void **state)
+{
+	struct ct_workload *work = workload(1, (double[]){ 0 }, (double[]){ 60 }, 1, 0);
+	struct ct_world_spec spec = spec_of(work, 0.6);
+	struct ct_world *w = world(&spec);
+	struct ct_result r = { 0 }, back;
+
+	(void)state;
+	advance_to(w, 0);
+	start(w, 0, 0, 1);
+	advance_to(w, 60);
+	finish(w);
+	ct_result_from_world(&r, w);
+	ct_result_seal(&r, "", "");
+	through_a_file(&r, &back);
+	assert_int_equal(back.decisions.n_rows + back.stretches.n_rows + back.reasons.n_rows, 0);
+	assert_true(back.decisions.n_columns > 0);
+	ct_result_fini(&back);
+	ct_result_fini(&r);
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +420,8 @@ int main(void)
 		cmocka_unit_test(windows_count_standing_still),
 		cmocka_unit_test(reasons_are_noted_once),
 		cmocka_unit_test(nothing_is_kept_unasked),
+		cmocka_unit_test(the_log_in_a_file),
+		cmocka_unit_test(an_empty_log_in_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,8 @@ static const struct {
 } unfinished[] = {
 	{ "trace: {file: t.csv}\npolicy: {name: fifo}\n",
 	  "the cluster has no node: give cluster.nodes, cluster.node_types or --cluster NODESxGPUS", CT_ECONFIG },
-	{ "cluster: {nodes: 1}\npolicy: {name: fifo}\n", "no jobs: give trace.file, --trace FILE, or generate.kind", CT_ECONFIG },
+	{ "cluster: {nodes: 1}\npolicy: {name: fifo}\n", "no jobs: give trace.file, --trace FILE, or generate.kind",
+	  CT_ECONFIG },
 	{ "cluster: {nodes: 1}\ntrace: {file: t.csv}\n", "no policy: give policy.name or --policy NAME", CT_ECONFIG },
 	{ "cluster:\n  nodes: 2\n  gpus_per_node: 0\ntrace: {file: t.csv}\npolicy: {name: fifo}\n",
 	  "f.yaml:3:3: the cluster has 0 GPUs, possible are 1..4194304", CT_ECONFIG },

@@ -435,8 +435,9 @@ static void preemption_keeps_progress_and_costs_a_resume(void **s)
  * not block: 14 done at t=14, 86 left at 2: ends 57. */
 static void switches_block_or_not(void **s)
 {
-	const struct ct_configuration configs[] = { { "plain", 1, NAN, 100, 0, 0 }, { "fast", 2, NAN, 900, 0, 0 } };
-	const struct ct_family family = { configs, 2, 0, 1 };
+	const struct ct_configuration configs[] = { { "plain", 1, NAN, 100, 0, 0, 0 },
+						    { "fast", 2, NAN, 900, 0, 0, 1 } };
+	const struct ct_family family = { configs, 2, 0, 1, -1 };
 	const struct ct_family *families[] = { &family, NULL, NULL };
 	struct ct_node_spec nodes[] = { { .count = 1, .gpus = 2, .gpu_speed = 1, .gpu_mem_mib = 1000 } };
 	struct row rows[] = { { .id = "a", .duration = 100 },

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The published figures' file and the recorded state: what is refused, what counts as a
+ * difference, and that a row is what statistics say of cells run by themselves. */
+#include "experiments/repro.h"
+#include "experiments/statistics.h"
+#include "sim/output.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/test_repro.XXXXXX";
+
+static const char *put(const char *name, const char *text)
+{
+	static char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+	return path;
+}
+
+static const char scenario[] = "generate: {kind: testbed, days: 0.2, load: 1.2}\n"
+			       "cluster: {nodes: 2, gpus_per_node: 8}\n"
+			       "policy: {name: fifo}\n"
+			       "sim: {until: 17280}\n";
+static const char published[] = "paper: test\n"
+				"variants:\n"
+				"  fifo: {policy.name: fifo}\n"
+				"  easy: {policy.name: easy}\n"
+				"studies:\n"
+				"  main: {}\n"
+				"  more: {generate.load: \"*1.5\"}\n"
+				"figures:\n"
+				"  - id: r\n"
+				"    table: t\n"
+				"    value: 0.9\n"
+				"    unit: x\n"
+				"    place: p\n"
+				"    role: predict\n"
+				"    tolerance: x0.5\n"
+				"    from: runs\n"
+				"    study: main\n"
+				"    variant: easy\n"
+				"    metric: mean_jct_s\n"
+				"    over: fifo\n"
+				"    definition: d\n"
+				"  - id: why\n"
+				"    table: t\n"
+				"    value: 1\n"
+				"    place: p\n"
+				"    role: beside\n"
+				"    from: none\n"
+				"    note: n\n"
+				"shown:\n"
+				"  - table: u\n"
+				"    studies: [more]\n"
+				"    variants: [fifo]\n"
+				"    metrics: [offered_load, mean_jct_s/easy]\n";
+
+static struct ct_paper *paper(void)
+{
+	struct ct_err err = { 0 };
+	struct ct_paper *p = NULL;
+
+	if (ct_paper_load(put("published.yaml", published), &p, &err))
+		fail_msg("%s", err.text);
+	return p;
+}
+
+static void test_loads(void **state)
+{
+	struct ct_paper *p = paper();
+
+	(void)state;
+	assert_int_equal(p->n_figures, 4);
+	assert_true(p->figure[0].relative);
+	assert_true(fabs(p->figure[0].tolerance - .5) < 1e-15);
+	assert_int_equal(p->figure[0].metric, CT_METRIC_mean_jct_s);
+	assert_int_equal(p->figure[1].runs, 0);
+	assert_string_equal(p->figure[2].id, "u.more.fifo.offered_load");
+	assert_true(isnan(p->figure[3].value));
+	assert_int_equal(p->figure[3].over, ct_paper_variant(p, "easy"));
+	assert_true(ct_repro_knows(p, "u"));
+	assert_false(ct_repro_knows(p, "v"));
+	ct_paper_free(p);
+}
+
+static void test_refusals(void **state)
+{
+	static const struct {
+		const char *from, *to, *wanted;
+	} cases[] = {
+		{ "role: predict", "role: guess", ":14:11: 'role' wants fit, predict or beside, got 'guess'" },
+		{ "variant: easy", "variant: esy", ":18:14: no variant 'esy'; did you mean 'easy'?" },
+		{ "metric: mean_jct_s", "metric: jct", "'metric' wants a metric" },
+		{ "tolerance: x0.5", "tolerance: 0.5", "x (relative) or a (absolute)" },
+		{ "id: why", "id: r", "figure 'r' is there twice" },
+		{ "    note: n\n", "", "not produced and wants a note" },
+		{ "    value: 0.9\n", "", "is published and wants value and place" },
+		{ "    definition: d\n", "    colour: d\n", "unknown key 'colour'" },
+		{ "studies: [more]", "studies: [less]", "no study 'less'" },
+		{ "variants:\n  fifo", "variants:\n  fifo: 1\n  lifo", "'fifo' wants a mapping of settings" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *at = strstr(published, cases[i].from);
+		struct ct_err err = { 0 };
+		struct ct_paper *p = NULL;
+		char text[4096];
+
+		assert_non_null(at);
+		snprintf(text, sizeof text, "%.*s%s%s", (int)(at - published), published, cases[i].to,
+			 at + strlen(cases[i].from));
+		assert_int_equal(ct_paper_load(put("bad.yaml", text), &p, &err), CT_ECONFIG);
+		if (!strstr(err.text, cases[i].wanted))
+			fail_msg("case %zu: %s", i, err.text);
+	}
+}
+
+/* One cell as anybody would run it. */
+static double alone(const char *policy, int64_t seed, const char *load, int metric)
+{
+	struct ct_cell_set set[3] = { { "policy.name", policy }, { "sim.seed", NULL }, { "generate.load", load } };
+	struct ct_cell_request q = { 0 };
+	struct ct_cell_result r;
+	struct ct_err err = { 0 };
+	struct ct_config c;
+	char text[32], path[128];
+	double v = NAN;
+
+	snprintf(text, sizeof text, "%lld", (long long)seed);
+	snprintf(path, sizeof path, "%s/scenario.yaml", folder);
+	set[1].value = text;
+	ct_config_init(&c);
+	if (ct_cell_config(&c, path, set, 3, &err) || ct_cell_run(&c, &q, &r, &err))
+		fail_msg("%s", err.text);
+	v = r.summary[metric];
+	ct_cell_fini(&r);
+	ct_config_fini(&c);
+	return v;
+}
+
+static void same(double a, double b)
+{
+	if (fabs(a - b) > 1e-12 * fabs(b))
+		fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* The ratio's interval by Fieller, that of a run from the logarithms; 1.2 x 1.5 = 1.8; any
+ * number of processes. */
+static void test_rows(void **state)
+{
+	enum { N = 4 };
+	struct ct_paper *p = paper();
+	char path[128];
+	double a[N], b[N], logs[N];
+	struct ct_estimate e;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s", put("scenario.yaml", scenario));
+	for (int i = 0; i < N; i++) {
+		a[i] = alone("fifo", i + 1, "1.2", CT_METRIC_mean_jct_s);
+		b[i] = alone("easy", i + 1, "1.2", CT_METRIC_mean_jct_s);
+		logs[i] = log(b[i] / a[i]);
+	}
+	for (unsigned processes = 1; processes <= 3; processes++) {
+		const struct ct_study_run how = { .processes = processes };
+		struct ct_study *s = ct_study_new(p, path, NULL, 0);
+		struct ct_repro rows = { 0 }, shown = { 0 };
+		struct ct_err err = { 0 };
+
+		ct_repro_want(p, s, "t", N);
+		ct_repro_want(p, s, "u", N);
+		if (ct_study_run(s, &how, &err))
+			fail_msg("%s", err.text);
+		ct_repro_rows(p, s, "t", &rows);
+		ct_repro_rows(p, s, "u", &shown);
+		assert_int_equal(rows.n, 2);
+		assert_int_equal(rows.row[0].seeds, N);
+		same(rows.row[0].ours, ct_mean(b, N) / ct_mean(a, N));
+		e = ct_ratio_interval(a, b, N, .95);
+		same(rows.row[0].mean_lo, e.lo);
+		same(rows.row[0].mean_hi, e.hi);
+		e = ct_prediction_interval(logs, N, .95);
+		same(rows.row[0].lo, exp(e.lo));
+		same(rows.row[0].hi, exp(e.hi));
+		assert_int_equal(rows.row[0].agrees, .9 >= exp(e.lo) && .9 <= exp(e.hi));
+		assert_int_equal(rows.row[1].agrees, -1);
+		same(shown.row[0].ours, (alone("fifo", 1, "1.8", CT_METRIC_offered_load) +
+					 alone("fifo", 2, "1.8", CT_METRIC_offered_load) +
+					 alone("fifo", 3, "1.8", CT_METRIC_offered_load) +
+					 alone("fifo", 4, "1.8", CT_METRIC_offered_load)) /
+					    4);
+		ct_repro_fini(&rows);
+		ct_repro_fini(&shown);
+		ct_study_free(s);
+	}
+	ct_paper_free(p);
+}
+
+static size_t differing(const struct ct_recorded *r, const struct ct_repro *now)
+{
+	FILE *null = fopen("/dev/null", "w");
+	size_t n = ct_recorded_compare(r, now, null);
+
+	fclose(null);
+	return n;
+}
+
+static void test_recorded(void **state)
+{
+	static const struct ct_paper_figure f = { .id = "a", .runs = 1 }, g = { .id = "b", .runs = 1 },
+					    clock = { .id = "c", .runs = 1, .metric = CT_STUDY_epoch_ms };
+	struct ct_repro_row row[3] = { { .figure = &f, .seeds = 5, .ours = .5, .agrees = 1 },
+				       { .figure = &g, .seeds = 5, .ours = 2, .agrees = 0 },
+				       { .figure = &clock, .seeds = 5, .ours = 3, .agrees = 1 } };
+	struct ct_repro now = { .row = row, .n = 3 };
+	struct ct_recorded none = { 0 }, r = { 0 };
+	struct ct_err err = { 0 };
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/recorded.csv", folder);
+	assert_int_equal(differing(&none, &now), 2);
+	assert_int_equal(ct_recorded_write(&none, &now, path, &err), 0);
+	assert_int_equal(ct_recorded_load(path, &r, &err), 0);
+	assert_int_equal(r.n, 2);
+	assert_int_equal(differing(&r, &now), 0);
+	row[0].ours = .5 * (1 + 1e-10);
+	assert_int_equal(differing(&r, &now), 0);
+	row[0].ours = .5 * (1 + 1e-8);
+	assert_int_equal(differing(&r, &now), 1);
+	row[0].ours = .5;
+	row[1].agrees = 1;
+	assert_int_equal(differing(&r, &now), 1);
+	row[1].agrees = 0;
+	row[1].seeds = 6;
+	assert_int_equal(differing(&r, &now), 1);
+	now.n = 1; /* what was not run does not differ, and stays recorded */
+	assert_int_equal(differing(&r, &now), 0);
+	assert_int_equal(ct_recorded_write(&r, &now, path, &err), 0);
+	ct_recorded_fini(&r);
+	assert_int_equal(ct_recorded_load(path, &r, &err), 0);
+	assert_int_equal(r.n, 2);
+	ct_recorded_fini(&r);
+	put("recorded.csv", "id,seeds,value,agrees\na,5,0.5,yes\na,5,x,perhaps\n");
+	assert_int_equal(ct_recorded_load(path, &r, &err), CT_ECONFIG);
+	assert_non_null(strstr(err.text, "recorded.csv:3"));
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	if (setenv("COTENANT_DATA", ".", 1))
+		return -1;
+	return mkdtemp(folder) == NULL;
+}
+
+static int remove_folder(void **state)
+{
+	static const char *const names[] = { "published.yaml", "bad.yaml", "scenario.yaml", "recorded.csv" };
+	char path[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loads),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_recorded),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
