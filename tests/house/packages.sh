@@ -23,8 +23,8 @@ packages() { # group package purpose
 	build libarchive-dev reading .tar.gz
 	build uthash-dev name tables
 	test libcmocka-dev unit tests
-	test slurm-wlm a sweep as a job array (tests/oracle/slurm.sh)
-	test munge authentication of Slurm
+	check slurm-wlm a sweep as a job array (tests/oracle/slurm.sh)
+	check munge authentication of Slurm
 	test libglpk-dev exact reference of the tests (they do without)
 	demo gnuplot-nox figures
 	check git README commands run in a fresh clone
