@@ -120,6 +120,19 @@ err "*bad.csv:2:*'agrees' wants yes, NO, not known, not produced or nothing, got
 that [ ! -e "$work/x.html" ]
 begin "no folder" "$C" report "$work/fifo.h5" --out "$work/none/x.html"; status 5; no_out
 
+# The paper's figures from our own runs: PNG files that begin as such and end as such.
+if command -v gnuplot >/dev/null; then
+	begin "the paper's figures" env COTENANT="$C" sh "$root/experiments/paper/figures.sh" "$work/paper" 2; status 0
+	out "figures and report.html in *"
+	for f in fig6a fig6b fig7 fig8a fig8b fig9; do
+		that [ "$(head -c 4 "$work/paper/$f.png" | tail -c 3)" = PNG ]
+		that [ "$(tail -c 8 "$work/paper/$f.png" | head -c 4)" = IEND ]
+	done
+	that [ "$(grep -c warning "$work/err")" = 0 ]
+else
+	skip "the paper's figures" "no gnuplot"
+fi
+
 # In a browser, where there is one: nothing on the console, nothing wider than a telephone.
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$browser" ]; then
