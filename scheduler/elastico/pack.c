@@ -46,8 +46,6 @@ static void look_at_gpu(struct ct_elastico *e, const struct ct_view *v, uint32_t
 {
 	const struct ct_view_gpu *g = ct_view_gpu(v, gpu);
 
-	if (g->resident[0] == CT_NO_JOB) /* it has failed */
-		return;
 	for (uint32_t i = 0; i < g->n_residents && i < 2; i++) {
 		struct ct_elastico_job *j = &e->job[g->resident[i]];
 
@@ -69,17 +67,19 @@ static bool same_group(const struct ct_elastico_hosts *h, const struct ct_elasti
 	       h->free == k->free && !(h->pace < k->pace) && !(h->pace > k->pace);
 }
 
-/* The type of all GPUs that a job has; one that no job asks for where they differ. */
-static uint32_t only_type(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
+/* The type of a job's GPUs; of several types: none that a job could ask for. */
+static uint32_t type_of(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
 {
-	uint32_t n = v->host->gpus_of(v->host->ctx, job, e->gpus, v->n_gpus), type = CT_ANY - 1;
+	uint32_t n = v->host->gpus_of(v->host->ctx, job, e->gpus, v->n_gpus), type = CT_ANY;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t t = ct_view_node(v, ct_view_gpu(v, e->gpus[i])->node)->gpu_type;
 
 		if (i && t != type)
-			return CT_ANY - 1;
+			return CT_ANY;
 		type = t;
+		if (v->n_gpu_types < 2)
+			break;
 	}
 	return type;
 }
@@ -103,7 +103,7 @@ void ct_pack_add_host(struct ct_elastico *e, const struct ct_view *v, uint32_t j
 
 	if (v->max_residents < 2 || !j->n_alone || e->n_hosts == e->cap_hosts)
 		return;
-	h.type = only_type(e, v, job);
+	h.type = type_of(e, v, job);
 	h.free =
 	    j->n_alone == w->gpus_held && ct_elastico_ready(e, v, job) && ct_elastico_due(e, j->changed_us + e->hold);
 	j->next_host = CT_NO_JOB;

@@ -4,7 +4,6 @@
 # least of a few runs, because the machine may be shared), each beside its limit. COTENANT names the
 # binary, BENCH_DIR the folder of the helper programs.
 #	bench.sh [--strict] [--quick]   --strict: exit 1 when a limit is missed; --quick: no million jobs
-#	bench.sh --callgrind            instructions of small fixed runs, for comparing two revisions
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export LC_ALL=C
@@ -12,13 +11,12 @@ COTENANT=${COTENANT:-build/release/cotenant}
 BENCH_DIR=${BENCH_DIR:-build/release/tests/bench}
 OUT=build/bench
 DATA=tests/data/conformance
-strict=0 quick=0 callgrind=0 failed=0
+strict=0 quick=0 failed=0
 for option; do
 	case $option in
 	--strict) strict=1 ;;
 	--quick) quick=1 ;;
-	--callgrind) callgrind=1 ;;
-	*) sed -n '3,8s/^# *//p' "$0" && exit 2 ;;
+	*) sed -n '3,7s/^# *//p' "$0" && exit 2 ;;
 	esac
 done
 mkdir -p "$OUT" || exit 1
@@ -61,25 +59,6 @@ line() {
 		printf '%-64s %10s %-9s %2s %-8s %s\n' "$1" "$2" "$3" "$4" "$5" "$verdict"
 	fi
 }
-
-if [ $callgrind -eq 1 ]; then
-	command -v valgrind >/dev/null || { echo "bench: valgrind is not installed" >&2; exit 1; }
-	tests/oracle/pai_sim.sh prepare "$OUT" || exit 1
-	printf '%-52s %16s\n' run instructions
-	count() {
-		local name=$1
-		shift
-		valgrind --tool=callgrind --callgrind-out-file="$OUT/callgrind.$name" "$COTENANT" run "$@" --no-perf --json \
-			>/dev/null 2>"$OUT/run.err" || { echo "bench: $(tail -n 3 "$OUT/run.err")" >&2; exit 1; }
-		printf '%-52s %16s\n' "$name" "$(sed -n 's/.*Collected : *//p' "$OUT/run.err")"
-	}
-	for policy in fifo easy sjf srtf las; do
-		count "jobs_1000_le8-8x8-$policy" --trace $DATA/jobs_1000_le8.csv.gz --cluster 8x8 --policy $policy
-	done
-	count jobs_1000_le8-8x8-fifo-pack --trace $DATA/jobs_1000_le8.csv.gz --cluster 8x8 --policy fifo --set policy.placement=pack
-	count pai_2000-300g-firstfit "$OUT/pai_300g.yaml" --trace "$OUT/pai_2000.csv" --policy firstfit
-	exit 0
-fi
 
 echo "Cotenant benchmarks, $(uname -sm), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), load average $(cut -d ' ' -f 1 /proc/loadavg)"
 echo

