@@ -35,7 +35,7 @@ out '<tr><th scope="row">mean_jct_s</th><td class="number">175.000</td><td class
 out '<tr><th scope="row">t.miss</th>*<td class="verdict no">* does not agree</td>*a note, with &lt;i&gt;*'
 out '<tr><th scope="row">t.none</th>*<td class="verdict none">not produced</td>*why not*'
 out '*<strong>1 of 1</strong> figures agree.</p>'; out '*<strong>1 of 2</strong> figures agree.</p>'
-out '<tr><th scope="row">t.fit</th><td>Table &lt;4&gt;</td><td>x</td><td class="number">2.000</td><td class="number">1.900</td><td class="number">-5.0</td>*'
+out '<tr><th scope="row">t.fit</th><td class="place">Table &lt;4&gt;</td><td>x</td><td class="number">2.000</td><td class="number">1.900</td><td class="number">-5.0</td>*'
 begin "the same page again" "$C" report "$work/fifo.h5" "$work/easy.h5" --figures "$work/repro.csv" --out "$work/r2.html"; status 0
 that cmp "$work/r.html" "$work/r2.html"
 begin "one run" "$C" report "$work/easy.h5" --out "$work/one.html"; status 0; no_err
