@@ -154,7 +154,9 @@ static void put_row(const struct figures *all, const struct figure *f, FILE *to)
 
 	fputs("<tr>", to);
 	ct_html_row(to, f->text[ID]);
-	ct_html_cell(to, f->text[PLACE]);
+	fputs("<td class=\"place\">", to);
+	ct_html_text(to, f->text[PLACE]);
+	fputs("</td>", to);
 	ct_html_cell(to, f->text[UNIT]);
 	ct_html_number(to, v[PUBLISHED], decimals(v[PUBLISHED]));
 	ct_html_number(to, v[OURS], decimals(v[OURS]));
@@ -220,12 +222,12 @@ static void put_all(const struct figures *all, FILE *to)
 	for (size_t i = 0; i < all->n; i++)
 		seeds = fmax(seeds, all->row[i].number[SEEDS]);
 	fprintf(to,
-		"<section><h2>Published figures beside ours</h2>\n<p>Ours are means over up to %.0f seeds. "
+		"<section><h2>Published figures beside ours</h2>\n<p>Ours are means of runs with up to %.0f seed%s. "
 		"\xe2\x80\x9cMean\xe2\x80\x9d is the "
 		"95 %% interval of that mean; \xe2\x80\x9cone run\xe2\x80\x9d is where 95 %% of single runs fall. A "
 		"published figure is "
 		"of one run, and agrees when it lies there.%s</p>\n",
-		seeds,
+		seeds, seeds > 1 ? "s" : "",
 		all->ranged ? " \xe2\x80\x9c"
 			      "Equal fits\xe2\x80\x9d is the range of ours over scenarios that fit equally well."
 			    : "");

@@ -283,7 +283,9 @@ void ct_report_details(const struct ct_comparison *c, FILE *to)
 		pairs_table("Manifest", r->manifest, r->n_manifest, to);
 		pairs_table("Import of the trace", r->import, r->n_import, to);
 		if (r->config_yaml && *r->config_yaml) {
-			fputs("<h3>Effective configuration</h3><pre tabindex=\"0\">", to);
+			fputs("<h3>Effective configuration</h3><pre tabindex=\"0\" role=\"region\" "
+			      "aria-label=\"Effective configuration\">",
+			      to);
 			ct_html_text(to, r->config_yaml);
 			fputs("</pre>\n", to);
 		}

@@ -201,9 +201,11 @@ void ct_svg_draw(const struct ct_svg_plot *p, FILE *to)
 	fputs("</h3>\n", to);
 	if (fit(p, &f)) {
 		legend(p, to);
+		fputs("<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Figure: ", to);
+		ct_html_text(to, p->title);
 		fprintf(to,
-			"<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Figure\"><svg class=\"plot\" "
-			"viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"><title id=\"%s-t\">",
+			"\"><svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\">"
+			"<title id=\"%s-t\">",
 			WIDTH, HEIGHT, p->id, p->id, p->id);
 		ct_html_text(to, p->title);
 		fprintf(to, "</title><desc id=\"%s-d\">", p->id);

@@ -35,7 +35,7 @@ out '<tr><th scope="row">mean_jct_s</th><td class="number">175.000</td><td class
 out '<tr><th scope="row">t.miss</th>*<td class="verdict no">* does not agree</td>*a note, with &lt;i&gt;*'
 out '<tr><th scope="row">t.none</th>*<td class="verdict none">not produced</td>*why not*'
 out '*<strong>1 of 1</strong> figures agree.</p>'; out '*<strong>1 of 2</strong> figures agree.</p>'
-out '<tr><th scope="row">t.fit</th><td>Table &lt;4&gt;</td><td>x</td><td class="number">2.000</td><td class="number">1.900</td><td class="number">-5.0</td>*'
+out '<tr><th scope="row">t.fit</th><td class="place">Table &lt;4&gt;</td><td>x</td><td class="number">2.000</td><td class="number">1.900</td><td class="number">-5.0</td>*'
 begin "the same page again" "$C" report "$work/fifo.h5" "$work/easy.h5" --figures "$work/repro.csv" --out "$work/r2.html"; status 0
 that cmp "$work/r.html" "$work/r2.html"
 begin "one run" "$C" report "$work/easy.h5" --out "$work/one.html"; status 0; no_err
@@ -119,6 +119,19 @@ begin "an unknown verdict" "$C" report --figures "$work/bad.csv" --out "$work/x.
 err "*bad.csv:2:*'agrees' wants yes, NO, not known, not produced or nothing, got 'perhaps'"
 that [ ! -e "$work/x.html" ]
 begin "no folder" "$C" report "$work/fifo.h5" --out "$work/none/x.html"; status 5; no_out
+
+# The paper's figures from our own runs: PNG files that begin as such and end as such.
+if command -v gnuplot >/dev/null; then
+	begin "the paper's figures" env COTENANT="$C" sh "$root/experiments/paper/figures.sh" "$work/paper" 2; status 0
+	out "figures and report.html in *"
+	for f in fig6a fig6b fig7 fig8a fig8b fig9; do
+		that [ "$(head -c 4 "$work/paper/$f.png" | tail -c 3)" = PNG ]
+		that [ "$(tail -c 8 "$work/paper/$f.png" | head -c 4)" = IEND ]
+	done
+	that [ "$(grep -c warning "$work/err")" = 0 ]
+else
+	skip "the paper's figures" "no gnuplot"
+fi
 
 # In a browser, where there is one: nothing on the console, nothing wider than a telephone.
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
