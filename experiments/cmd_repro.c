@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cotenant repro [TABLE] */
+#include "experiments/ceiling.h"
 #include "experiments/command.h"
 #include "experiments/data_path.h"
 #include "experiments/progress.h"
 #include "experiments/repro.h"
 #include "experiments/repro_fits.h"
+#include "experiments/statistics.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
 #include "sim/json.h"
@@ -103,6 +105,8 @@ static const char *verdict(const struct ct_repro_row *r)
 {
 	if (isnan(r->figure->value))
 		return "";
+	if (r->figure->value > r->ceiling)
+		return "unreachable";
 	if (r->agrees < 0 && isfinite(r->ours))
 		return "";
 	if (r->agrees < 0)
@@ -153,6 +157,11 @@ static void print_rows(const struct ct_repro *rows, int ranged)
 
 static void print_notes(const struct ct_repro *rows)
 {
+	for (size_t i = 0; i < rows->n; i++)
+		if (isfinite(rows->row[i].ceiling))
+			printf("%s: at most %.2f by pairs of default configurations that fit the memory (linear "
+			       "program)\n",
+			       rows->row[i].figure->id, rows->row[i].ceiling);
 	for (size_t i = 0; i < rows->n; i++)
 		if (*rows->row[i].figure->note)
 			printf("%s (%s): %s\n", rows->row[i].figure->id, rows->row[i].figure->place,
@@ -356,6 +365,49 @@ static int range(const struct request *q, struct ct_program *program, const stru
 	return rc;
 }
 
+/* Work a second and GPU that default configurations can do, from the jobs of seed 1. */
+static int ceiling_of(const struct request *q, const char *scenario, double *per_gpu, struct ct_err *err)
+{
+	struct ct_cell_request request = { 0 };
+	struct ct_cell_result r;
+	struct ct_config c;
+
+	*per_gpu = NAN;
+	ct_config_init(&c);
+	if (ct_cell_config(&c, scenario, q->set, q->n_set, err) == 0 && ct_cell_run(&c, &request, &r, err) == 0) {
+		uint32_t mem = (uint32_t)c.cluster.gpu_mem_mib, reserve = r.setup.spec.gpu_reserve_mib;
+		struct ct_err inner = { 0 };
+
+		if (!r.setup.truth || ct_ceiling(r.setup.truth, r.setup.work, mem - reserve, per_gpu, &inner))
+			ct_note("no ceiling: %s", inner.code ? inner.text : "no calibration");
+		*per_gpu *= ct_setup_gpus(&c);
+		ct_cell_fini(&r);
+	}
+	ct_config_fini(&c);
+	return (int)err->code;
+}
+
+static int ceilings(const struct request *q, const struct ct_study *s, const char *scenario, struct ct_repro *rows,
+		    struct ct_err *err)
+{
+	double work = NAN, base[1000];
+	int known = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_paper_figure *f = rows->row[i].figure;
+		size_t n;
+
+		if (!f->bounded || f->over == SIZE_MAX)
+			continue;
+		if (!known)
+			CT_TRY(ceiling_of(q, scenario, &work, err));
+		known = 1;
+		n = ct_study_values(s, f->study, f->over, f->metric, base, sizeof base / sizeof *base);
+		rows->row[i].ceiling = work / ct_mean(base, n);
+	}
+	return 0;
+}
+
 static int repro(const struct ct_command *self, struct request *q, struct ct_program *program, struct ct_err *err)
 {
 	struct ct_repro rows = { 0 };
@@ -378,6 +430,8 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		ct_repro_rows(p, s, q->table, &rows);
 		rc = q->fits ? range(q, program, p, scenario, &rows, err) : 0;
 	}
+	if (!rc && !*program->interrupted)
+		rc = ceilings(q, s, scenario, &rows, err);
 	if (!rc && !*program->interrupted)
 		rc = ct_repro_calibration(q->table, &rows, err);
 	if (!rc && !*program->interrupted)

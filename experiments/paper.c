@@ -111,10 +111,10 @@ static void set_from(const struct ct_yaml *y, struct ct_paper_figure *f, struct 
 		refuse(&y->at, err, y->key, "runs or none", y->text);
 }
 
-static void set_invert(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+static void set_flag(const struct ct_yaml *y, int *out, struct ct_err *err)
 {
-	f->invert = !strcmp(y->text, "true");
-	if (!f->invert && strcmp(y->text, "false") != 0)
+	*out = !strcmp(y->text, "true");
+	if (!*out && strcmp(y->text, "false") != 0)
 		refuse(&y->at, err, y->key, "true or false", y->text);
 }
 
@@ -145,7 +145,9 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 	else if (!strcmp(y->key, "from"))
 		set_from(y, f, err);
 	else if (!strcmp(y->key, "invert"))
-		set_invert(y, f, err);
+		set_flag(y, &f->invert, err);
+	else if (!strcmp(y->key, "bounded"))
+		set_flag(y, &f->bounded, err);
 	else if (!strcmp(y->key, "metric"))
 		set_metric(y, f, err);
 	else if (!strcmp(y->key, "study"))

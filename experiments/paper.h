@@ -38,6 +38,7 @@ struct ct_paper_figure {
 	int metric;                  /* experiments/study.h */
 	double scale;
 	int invert;
+	int bounded; /* of a scheduler that does not reshape jobs: ceiling.h says what it cannot reach */
 };
 
 struct ct_paper {

@@ -108,6 +108,7 @@ static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct 
 				  .hi = NAN,
 				  .agrees = -1,
 				  .in_aim = -1,
+				  .ceiling = NAN,
 				  .fits_lo = NAN,
 				  .fits_hi = NAN };
 	double a[SEEDS_MOST], b[SEEDS_MOST];

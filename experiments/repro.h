@@ -21,6 +21,7 @@ struct ct_repro_row {
 	double ours, mean_lo, mean_hi, lo, hi;
 	int agrees;              /* -1: not produced */
 	int in_aim;              /* -1: no aim */
+	double ceiling;          /* of a bounded ratio; NaN: not computed */
 	double fits_lo, fits_hi; /* range over scenarios that fit equally well; NaN: not computed */
 };
 

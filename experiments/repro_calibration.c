@@ -36,6 +36,7 @@ static void add(struct ct_repro *out, const struct ct_paper_figure *f, double ou
 						 ? -1
 						 : fabs(ours - own->value) <=
 						       own->tolerance * (own->relative ? fabs(own->value) : 1),
+				   .ceiling = NAN,
 				   .fits_lo = NAN,
 				   .fits_hi = NAN };
 }

@@ -25,7 +25,7 @@ packages() { # group package purpose
 	test libcmocka-dev unit tests
 	check slurm-wlm a sweep as a job array (tests/oracle/slurm.sh)
 	check munge authentication of Slurm
-	test libglpk-dev exact reference of the tests (they do without)
+	test libglpk-dev exact reference of the tests, ceiling of repro (both do without)
 	demo gnuplot-nox figures
 	check git README commands run in a fresh clone
 	check clang second compiler, fuzzing
