@@ -391,6 +391,12 @@ static void sort_episodes(struct ct_story *s)
 	}
 }
 
+/* A profile run is told at its end, which may be the instant of the first start. */
+static int ends_profile(const struct ct_frame *stretches, size_t i)
+{
+	return i < stretches->n_rows && !strcmp(cell_text(stretches, "kind", i), "profile");
+}
+
 static void read_all(struct ct_story *s)
 {
 	const struct ct_frame *jobs = &s->r->jobs, *st = &s->r->stretches, *de = &s->r->decisions;
@@ -408,7 +414,7 @@ static void read_all(struct ct_story *s)
 		if (b < INT64_MAX && b < a && b < plain) { /* at one instant what happened comes first ... */
 			read_decision(&d, k);
 			k = next_of(s, de, k + 1);
-		} else if (plain <= a && plain < INT64_MAX) {
+		} else if (plain < INT64_MAX && (plain < a || (plain == a && !ends_profile(st, i)))) {
 			/* ... but what the policy said while the job waited */
 			for (; time_or_end(de, k) == plain; k = next_of(s, de, k + 1))
 				read_decision(&d, k);

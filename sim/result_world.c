@@ -692,7 +692,7 @@ static void make_series(struct ct_result *r, const struct ct_world *w)
 
 static int is_node_event(unsigned kind)
 {
-	return kind == CT_DID_NODE_DOWN || kind == CT_DID_NODE_UP;
+	return kind == CT_DID_NODE_DOWN || kind == CT_DID_NODE_UP || kind == CT_DID_RESERVE;
 }
 
 static int is_gpu_event(unsigned kind)

@@ -24,7 +24,7 @@ struct cursor {
 	int64_t key;
 	uint32_t job;
 };
-static const struct cursor at_start = { INT64_MIN, 0 };
+static const struct cursor at_start = { INT64_MIN, CT_NO_JOB }; /* before every job, and none itself */
 
 /* ---- life of a job in the main queue */
 

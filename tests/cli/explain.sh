@@ -4,6 +4,7 @@
 # beside its trace.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/cli/harness
+W=$work
 H=$work/here
 run() { "$C" run "$@" >/dev/null 2>&1; }
 
@@ -100,4 +101,11 @@ err "cotenant: error: the result has no job 'smal'; did you mean 'small'?"
 begin "no job" "$C" explain "$work/fifo.h5"; status 2; no_out; err "*which job? give --job ID"
 begin "no result" "$C" explain --job a; status 2; no_out
 begin "not a result" "$C" explain "$work/a.csv" --job a; status 5; no_out
+# A profile run of 200 s that ends at the instant of the first start: not a wait.
+printf 'job_id,submit_time,num_gpus,duration\na,0,1,1000\n' >"$W/profiled.csv"
+begin "run with a profile" "$C" run --trace "$W/profiled.csv" --cluster 2x8 --policy lucid --out "$W/profiled.h5"; status 0
+begin "a reserved node is no job" "$C" run --trace "$W/profiled.csv" --cluster 2x8 --policy lucid --set sim.events=true --csv "$W/events"; status 0
+that grep -q '^0,reserve,,1,' "$W/events/events.csv"
+begin "profile, then start" "$C" explain "$W/profiled.h5" --job a; status 0
+out "* 0.000   200.000   200.000  profile run on GPU 8 of node 1"; out "*200.000  1200.000  1000.000  runs on GPU 0 of node 0, alone"
 finish
