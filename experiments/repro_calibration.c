@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEDS = 1 }; /* more, with intervals: cotenant calib eval */
+enum { SEEDS = 1 };                  /* more, with intervals: cotenant calib eval */
 #define MEMORY_MIB (80 * 1024 - 512) /* of the generated set: specs/interference.md, section 3 */
 
 static void add(struct ct_repro *out, const struct ct_paper_figure *f, double ours, size_t seeds, double half)
