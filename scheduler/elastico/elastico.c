@@ -287,6 +287,8 @@ static const struct ct_opt opts[] = {
 	{ "beta", CT_OPT_DOUBLE, AT(beta), "0.5", 0, 100, NULL, NULL, "its sensitivity to utilisation", 0 },
 	{ "beta_max", CT_OPT_DOUBLE, AT(beta_max), "0.25", 0, 100, NULL, NULL, "most that utilisation adds", 0 },
 	{ "target", CT_OPT_DOUBLE, AT(target), "0.4", 0.01, 1, NULL, "frac", "U_target", 0 },
+	{ "violations", CT_OPT_ENUM, AT(violations), "wait", 0, 0, "wait|apply", NULL,
+	  "what would violate a tolerance: the newer job waits, or it is applied where it costs least", 0 },
 	{ "tau", CT_OPT_ENUM, AT(tau_paper), "bounded", 0, 0, "bounded|paper", NULL,
 	  "bounded: never so much that a job falls below its floor", 0 },
 	{ "utilisation", CT_OPT_ENUM, AT(util_by_queue), "sm", 0, 0, "sm|queue", NULL,

@@ -214,6 +214,8 @@ struct ct_elastico_place {
 struct ct_elastico {
 	/* options */
 	int rst, esp, iac, pds, elastic, every_epoch, measure, pareto, inside, diminishing, tau_paper, util_by_queue;
+	int violations; /* 0: the newer job waits; 1: applied after all */
+	bool lenient;   /* a search that ignores tolerances is under way */
 	int separate, learn;
 	int64_t horizon, rounds, iterations;
 	double switch_cost, step, price_tolerance, alpha, gamma, margin, payback;

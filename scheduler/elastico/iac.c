@@ -42,7 +42,7 @@ static bool content(const struct ct_elastico *e, const struct ct_view *v, const 
 		    uint32_t config, double share, double slowdown)
 {
 	return ct_rst_reaches(f, config, share, v->attain_floor) &&
-	       (!e->iac || slowdown <= ct_iac_tau_of(e, v, f, config, share));
+	       (!e->iac || e->lenient || slowdown <= ct_iac_tau_of(e, v, f, config, share));
 }
 
 /* Utilisation is taken at the ends of windows, and the tolerance in steps of 0.01: both

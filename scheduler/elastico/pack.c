@@ -356,7 +356,7 @@ static bool offer(struct search *s, struct ct_elastico_hosts *h, uint32_t config
 		const struct ct_pair_choice *r;
 
 		note_failure(s, h, config, &p);
-		if (!h->free || !e->pds || !e->esp)
+		if (!h->free || !e->pds || !e->esp || e->lenient) /* replies are kept, and respect tolerances */
 			return false;
 		r = ct_iac_reply(e, s->v, s->family, config, h->family);
 		if (r->value < 0 || r->other == h->config || !no_more_of_host(e, g, h->config, r->other))
@@ -582,6 +582,24 @@ static void find_first(struct search *s)
 	}
 }
 
+/* Algorithm 1 to the letter: after the rounds what still violates a tolerance is applied,
+ * here where it costs least, the fastest configuration first. */
+static void find_violating(struct search *s)
+{
+	struct ct_elastico *e = s->e;
+	uint32_t best = s->f->front[0];
+
+	for (uint32_t i = 1; i < s->f->n_front; i++)
+		if (s->f->config[s->f->front[i]].throughput > s->f->config[best].throughput)
+			best = s->f->front[i];
+	e->lenient = true;
+	s->least = -INFINITY;
+	try_config(s, best);
+	for (uint32_t i = 0; i < s->f->n_front && !s->best.found; i++)
+		if (s->f->front[i] != best)
+			try_config(s, s->f->front[i]);
+}
+
 struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct ct_view *v, uint32_t job,
 					     uint32_t want, double least)
 {
@@ -611,6 +629,8 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 		for (uint32_t i = 0; i < n; i++)
 			try_config(&s, config[i]);
 	}
+	if (!s.best.found && s.tolerance && e->violations)
+		find_violating(&s);
 	if (s.best.found) {
 		struct ct_elastico_place p = s.best;
 
@@ -623,9 +643,11 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 			  (!s.idle || find_idle(e, v, job, &s.f->config[p.config], s.idle, want, 0)) &&
 			  hosts_have_room(&s, p.config, want);
 		p.gain = s.best.gain;
+		e->lenient = false;
 		if (p.found)
 			return p;
 	}
+	e->lenient = false;
 	s.best = (struct ct_elastico_place){ .why = CT_WHY_NO_GANG, .a = want };
 	s.best.b = ct_pack_idle(e, v, j->partition, j->gpu_type);
 	if (s.tolerance) {

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# elastico from the command line: what happens to a pair that no configuration makes safe.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/cli/harness
+W=$work
+
+# One GPU, two jobs that fit it together (12 + 16 GB), and a tolerance below every slow-down.
+printf 'job_id,submit_time,num_gpus,duration,model\na,0,1,1000,LSTM\nb,5,1,1000,NCF\n' >"$W/two.csv"
+run="run --trace $W/two.csv --cluster 1x1 --policy elastico --set cluster.gpu_mem_mib=40960
+	--set calib.dir=data:calib/a100-40gb --set policy.tau_base=1 --set policy.beta_max=0 --set policy.cache_hit=1
+	--set iac.predictor=oracle"
+wait_of() { awk -F, -v job="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "queue_s") c = i; next } $1 == job { print $c }' "$W/$1/jobs.csv"; }
+
+begin "violations wait" "$C" $run --csv "$W/wait" --out "$W/wait.h5"; status 0
+that [ "$(wait_of wait a)" = 0 ]
+that awk -v w="$(wait_of wait b)" 'BEGIN { exit !(w > 100) }'
+begin "and say why" "$C" explain "$W/wait.h5" --job b; status 0; out "*waits: *tolerated*"
+begin "violations applied" "$C" $run --csv "$W/apply" --set policy.violations=apply; status 0
+that [ "$(wait_of apply a)" = 0 ]
+that [ "$(wait_of apply b)" = 0 ]
+begin "no such reading" "$C" $run --set policy.violations=never; status 3; err "*policy.violations*wait*apply*"
+finish
