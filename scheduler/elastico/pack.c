@@ -101,6 +101,7 @@ void ct_pack_add_host(struct ct_elastico *e, const struct ct_view *v, uint32_t j
 				       .first = job,
 				       .last = job };
 
+	j->group = CT_ANY;
 	if (v->max_residents < 2 || !j->n_alone || e->n_hosts == e->cap_hosts)
 		return;
 	h.type = type_of(e, v, job);
@@ -129,9 +130,13 @@ void ct_pack_add_host(struct ct_elastico *e, const struct ct_view *v, uint32_t j
 /* Hosts are taken from the heads of their groups. */
 void ct_pack_remove_host(struct ct_elastico *e, uint32_t job)
 {
-	struct ct_elastico_hosts *h = &e->hosts[e->job[job].group];
-	uint32_t *at = &h->first, before = CT_NO_JOB;
+	struct ct_elastico_hosts *h;
+	uint32_t *at, before = CT_NO_JOB;
 
+	if (e->job[job].group == CT_ANY) /* it hosts nobody */
+		return;
+	h = &e->hosts[e->job[job].group];
+	at = &h->first;
 	while (*at != CT_NO_JOB && *at != job) {
 		before = *at;
 		at = &e->job[*at].next_host;
@@ -152,6 +157,7 @@ void ct_pack_scan(struct ct_elastico *e, const struct ct_view *v)
 		struct ct_elastico_job *j = &e->job[job];
 
 		j->n_alone = j->n_partners = 0;
+		j->group = CT_ANY;
 		j->partner = j->suspect = CT_NO_JOB;
 		j->least_mem = UINT32_MAX;
 		j->pace = j->known = j->suspected = 1;

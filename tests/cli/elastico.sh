@@ -19,5 +19,8 @@ begin "and say why" "$C" explain "$W/wait.h5" --job b; status 0; out "*waits: *t
 begin "violations applied" "$C" $run --csv "$W/apply" --set policy.violations=apply; status 0
 that [ "$(wait_of apply a)" = 0 ]
 that [ "$(wait_of apply b)" = 0 ]
+# Nobody hosts anybody: switches go on without partners (once an endless loop).
+begin "one resident a GPU" timeout 60 "$C" run "$root/experiments/paper/scenario.yaml" --policy elastico --set sim.residents=1 --json
+status 0; out '*"jobs_left": 0,*'
 begin "no such reading" "$C" $run --set policy.violations=never; status 3; err "*policy.violations*wait*apply*"
 finish
