@@ -124,5 +124,10 @@ echo
 line "largest memory of these runs" "$peak" MiB "<" 1024
 line "engine events a CPU second without policy cost, best run" "$(awk -v r="$engine" 'BEGIN { printf "%.2f", r / 1e6 }')" \
 	million ">=" 5
+
+# ---- the others, as measured once (peers.csv); ours beside them is the first line of whole runs
+echo
+printf '%-16s %-6s %8s %8s %10s\n' 'other simulator' policy jobs 'CPU s' 'jobs/CPU s'
+awk -F, 'NR > 1 { printf "%-16s %-6s %8d %8.2f %10.0f\n", $1, $2, $3, $4, $3 / $4 }' tests/bench/peers.csv
 [ $strict -eq 1 ] && exit $failed
 exit 0
