@@ -40,7 +40,7 @@ count() { # NAME ARGUMENTS...: a line of the table
 		exit 1
 	fi
 	n=$(sed -n 's/.*Collected : *//p' "$OUT/run.err")
-	was=$(awk -F, -v k="$name" '$1 == k { print $2 }' $RECORD 2>/dev/null)
+	was=$(awk -v k="$name," 'index($0, k) == 1 { n = substr($0, length(k) + 1); if (n ~ /^[0-9]+$/) print n }' $RECORD 2>/dev/null)
 	printf '%s,%s\n' "$name" "$n" >>"$OUT/instructions.csv"
 	if [ -z "$was" ]; then
 		printf '%-44s %15s %15s %8s %s\n' "$name" "$n" - - new

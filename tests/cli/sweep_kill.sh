@@ -5,6 +5,8 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/cli/harness
 . tests/cli/sweep_harness
+# There a crash is a report, and a process that is told to end first writes one.
+case $C in */ubsan/*) echo "skipped: crashes are not crashes under this sanitizer"; exit 77 ;; esac
 plugin=${PLUGIN_DIR:-$root/build/release}/tests/unit/plugins/misbehave.so
 [ -e "$plugin" ] || { echo "skipped: no plug-in '$plugin'"; exit 77; }
 cp "$root/tests/data/conformance/easy3.csv" "$H/easy3.csv"
