@@ -3,6 +3,7 @@
 #ifndef CT_EXPERIMENTS_CMD_CALIB_H
 #define CT_EXPERIMENTS_CMD_CALIB_H
 
+#include "calib/calibration.h"
 #include "experiments/command.h"
 #include "sim/memory.h"
 
@@ -24,6 +25,9 @@ struct ct_calib_args {
 	int argc; /* operands after the action */
 	char **argv;
 };
+
+/* Errors on pairs that were kept apart, one line a predictor; `title` heads their names. */
+void ct_calib_print_holdouts(const struct ct_calibration *c, const char *title);
 
 int ct_calib_cmd_fit(struct ct_calib_args *a);
 int ct_calib_cmd_import(struct ct_calib_args *a);

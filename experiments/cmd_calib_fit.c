@@ -63,12 +63,12 @@ static void print_pairs(const struct ct_calibration *c)
 	ct_table_fini(&t);
 }
 
-static void print_holdout(const struct ct_calibration *c)
+void ct_calib_print_holdouts(const struct ct_calibration *c, const char *title)
 {
 	struct ct_table t;
 
 	ct_table_init(&t);
-	ct_table_column(&t, "pairs not seen by the fit", "", CT_LEFT);
+	ct_table_column(&t, title, "", CT_LEFT);
 	ct_table_column(&t, "MAPE of S", "%", CT_RIGHT);
 	ct_table_column(&t, "R2 of 1/S", "", CT_RIGHT);
 	for (size_t i = 0; i < c->n_holdouts; i++) {
@@ -92,7 +92,7 @@ static void print_text(const struct ct_calibration *c, int table6)
 		       c->fit.mae, c->fit.worst, c->fit.mape, c->fit.r2, c->fit.spearman);
 	if (table6)
 		printf("one pair left out: MAE %.4f, worst %.3f\n", c->lopo.mae, c->lopo.worst);
-	print_holdout(c);
+	ct_calib_print_holdouts(c, "pairs not seen by the fit");
 	if (table6)
 		puts("Table 6 calibrates this model and does not validate it: 54 unknowns, most held by their priors.");
 }

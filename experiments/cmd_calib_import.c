@@ -93,8 +93,6 @@ static void print_counts(const struct ct_measured_report *r)
 
 static void print_text(const struct ct_calibration *c, const struct ct_measured_report *r)
 {
-	struct ct_table t;
-
 	printf("%s: %zu workloads, %zu configurations, %zu measured pairs\n", c->gpu, r->workloads, r->configs,
 	       r->pairs);
 	print_counts(r);
@@ -103,17 +101,7 @@ static void print_text(const struct ct_calibration *c, const struct ct_measured_
 		return;
 	}
 	printf("\nPredictors that saw %.0f %% of the pairs, on the others\n", 100 * shown);
-	ct_table_init(&t);
-	ct_table_column(&t, "predictor", "", CT_LEFT);
-	ct_table_column(&t, "MAPE of S", "%", CT_RIGHT);
-	ct_table_column(&t, "R2 of 1/S", "", CT_RIGHT);
-	for (size_t i = 0; i < c->n_holdouts; i++) {
-		ct_table_text(&t, c->holdout[i].predictor);
-		ct_table_number(&t, c->holdout[i].mape, 2);
-		ct_table_number(&t, c->holdout[i].r2, 3);
-	}
-	ct_table_print(&t, stdout);
-	ct_table_fini(&t);
+	ct_calib_print_holdouts(c, "predictor");
 }
 
 /* ---- for programs */

@@ -451,15 +451,15 @@ int ct_study_run(struct ct_study *s, const struct ct_study_run *how, struct ct_e
 	for (size_t i = 0; i < s->n; i++)
 		if (!s->cell[i].done)
 			todo[n++] = i;
-	if (processes > 1 && n > 1)
+	if (processes > 1 && n > 1) {
 		rc = run_many(s, todo, n, how, processes < n ? processes : (unsigned)n, err);
-	for (size_t i = 0; processes <= 1 && i < n && !rc && !(how->interrupted && *how->interrupted); i++) {
+		n = 0;
+	}
+	for (size_t i = 0; i < n && !rc && !(how->interrupted && *how->interrupted); i++) {
 		rc = run_cell(s, &s->cell[todo[i]], how->interrupted, err);
 		if (how->progress)
 			how->progress(how->ctx, i + 1, n);
 	}
-	if (processes > 1 && n == 1)
-		rc = run_cell(s, &s->cell[todo[0]], how->interrupted, err);
 	free(todo);
 	return rc;
 }
