@@ -586,6 +586,11 @@ int ct_csv_jobs_read(const struct ct_source *s, size_t member, const struct ct_t
 	return rc;
 }
 
+int ct_csv_jobs_canonical(const char *head, size_t n)
+{
+	return n && ct_head_has_fields(head, "job_id,submit_time,num_gpus,duration", ',');
+}
+
 /* Text, as far as the first line goes: the generic reader is the last resort, and
  * says itself what is wrong with a text. */
 int ct_csv_jobs_recognise(const char *head, size_t n)

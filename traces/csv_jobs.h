@@ -25,6 +25,8 @@
 #include "traces/source.h"
 #include "traces/trace.h"
 
+/* Does a file begin as ct_trace_write_csv() begins one? */
+int ct_csv_jobs_canonical(const char *head, size_t n);
 /* Formats' functions (struct ct_trace_format). */
 int ct_csv_jobs_recognise(const char *head, size_t n);
 int ct_csv_jobs_read(const struct ct_source *s, size_t member, const struct ct_trace_options *o, struct ct_workload *w,

@@ -64,13 +64,21 @@ const char *ct_genai_table_name(enum ct_genai_table t)
 	return t < CT_GENAI_TABLES ? tables[t].file : "unknown";
 }
 
-/* Does the first line hold this name? */
+/* Does the first line name this column, in full? */
 static int has_column(const struct ct_member *m, const char *name)
 {
-	const char *end = memchr(m->head, '\n', m->head_n);
-	size_t n = end ? (size_t)(end - m->head) : m->head_n;
+	size_t k = strlen(name), n;
 
-	return n && memmem(m->head, n, name, strlen(name)) != NULL;
+	if (!m->head_n)
+		return 0;
+	for (const char *p = m->head + (strncmp(m->head, "\xef\xbb\xbf", 3) ? 0 : 3);; p += n + 1) {
+		p += strspn(p, " \"");
+		n = strcspn(p, ",\r\n");
+		if (n >= k && !strncmp(p, name, k) && strspn(p + k, " \"") == n - k)
+			return 1;
+		if (p[n] != ',')
+			return 0;
+	}
 }
 
 enum ct_genai_table ct_genai_table_of(const struct ct_member *m)

@@ -93,10 +93,14 @@ static int find_member(const struct ct_source *s, const struct ct_trace_format *
 
 static int recognise(const struct ct_source *s, const struct ct_trace_format **out, size_t *member, struct ct_err *err)
 {
+	const struct ct_member *one = ct_source_members(s) == 1 ? ct_source_member(s, 0) : NULL;
+
 	*member = 0;
 	*out = &formats[FORMATS - 1];
-	if (ct_source_members(s) == 1 && !ct_source_member(s, 0)->size && !ct_source_member(s, 0)->head_n)
+	if (one && !one->size && !one->head_n)
 		return 0; /* empty, or a pipe, which can be read only once */
+	if (one && ct_csv_jobs_canonical(one->head, one->head_n))
+		return 0; /* whatever other format's columns it carries along */
 	for (size_t i = 0; i < FORMATS; i++) {
 		*out = &formats[i];
 		*member = SIZE_MAX;

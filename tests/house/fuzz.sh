@@ -22,7 +22,9 @@ one() {
 		echo "fuzz $name: ok, $runs runs in $FUZZ_TIME s"
 	else
 		echo "fuzz $name: FAILED, exit $rc, log in $log:"
-		grep -E 'ERROR|SUMMARY|Test unit written|runtime error' "$log" | head -n 10 | sed 's/^/     | /'
+		# the input too (base64 -d): the machine that found it may be gone
+		grep -aE 'does not hold|cotenant: |ERROR|SUMMARY|Test unit written|runtime error|^Base64' "$log" |
+			head -n 12 | sed 's/^/     | /'
 		return 1
 	fi
 }

@@ -232,6 +232,33 @@ static void test_recognised(void **state)
 	}
 }
 
+/* Columns that a table carries along do not make it another format's. */
+static void test_recognised_by_whole_names(void **state)
+{
+	static const struct {
+		const char *text, *format; /* NULL: refused, as a format that makes no jobs alone */
+	} wanted[] = {
+		{ "job_id,submit_time,num_gpus,duration,timestamp_anon,request_type\na,0,1,5,x,y\n", "csv" },
+		{ "submit_time,num_gpus,duration,my_timestamp_anon_request_type\n0,1,5,x\n", "csv" },
+		{ "\xef\xbb\xbf\"timestamp_anon\",value,container_ip, request_type\r\n", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		const struct ct_trace_options o = { .format = "auto" };
+		struct ct_workload *w = NULL;
+		struct ct_err err = { 0 };
+		int rc = ct_trace_read_memory("t", wanted[i].text, strlen(wanted[i].text), &o, &w, &err);
+
+		assert_int_equal(rc != 0, !wanted[i].format);
+		if (wanted[i].format)
+			assert_string_equal(w->report.format, wanted[i].format);
+		else
+			assert_non_null(strstr(err.text, "'lora_request_trace'"));
+		ct_workload_free(w);
+	}
+}
+
 static struct ct_workload *read_text(const char *text, const struct ct_trace_options *o)
 {
 	struct ct_workload *w = NULL;
@@ -654,6 +681,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_recognised),
+		cmocka_unit_test(test_recognised_by_whole_names),
 		cmocka_unit_test(test_probes_with_durations),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_times),
