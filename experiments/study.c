@@ -320,9 +320,11 @@ static int send_all(int fd, const void *p, size_t n)
 }
 
 static void work(struct ct_study *s, const size_t *todo, size_t n, unsigned me, unsigned processes, int fd,
-		 const volatile sig_atomic_t *interrupted)
+		 const volatile sig_atomic_t *interrupted, pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1); /* it went before we asked to go with it */
 	for (size_t i = me; i < n && !(interrupted && *interrupted); i += processes) {
 		struct message m;
 		struct ct_err err = { 0 };
@@ -395,6 +397,8 @@ static int collect(struct ct_study *s, struct child *child, unsigned n, uint64_t
 static int begin(struct ct_study *s, const size_t *todo, size_t n, const struct ct_study_run *how, struct child *child,
 		 unsigned *started, unsigned processes, struct ct_err *err)
 {
+	pid_t parent = getpid();
+
 	for (unsigned i = 0; i < processes; i++) {
 		int fd[2];
 
@@ -408,7 +412,7 @@ static int begin(struct ct_study *s, const size_t *todo, size_t n, const struct 
 			return ct_err_at(err, CT_EIO, NULL, "fork: %s", strerror(errno));
 		}
 		if (child[i].pid == 0)
-			work(s, todo, n, i, processes, fd[1], how->interrupted);
+			work(s, todo, n, i, processes, fd[1], how->interrupted, parent);
 		close(fd[1]);
 		++*started;
 	}
