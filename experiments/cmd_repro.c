@@ -6,6 +6,7 @@
 #include "experiments/progress.h"
 #include "experiments/repro.h"
 #include "experiments/repro_fits.h"
+#include "experiments/repro_shown.h"
 #include "experiments/statistics.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
@@ -310,22 +311,29 @@ static int accept(const struct request *q, const struct ct_repro *rows, struct c
 	return rc;
 }
 
+static void print(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows)
+{
+	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s\n\n", p->source, q->seeds,
+	       q->width > 0 ? " and more, see below" : "",
+	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml");
+	if (ct_repro_is_shown(rows) && !q->fits) {
+		ct_repro_print_shown(p, rows, stdout);
+		return;
+	}
+	print_rows(rows, q->fits != NULL);
+	fputs("\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
+	      stdout);
+	print_count(rows);
+	fputs("\n", stdout);
+	print_notes(rows);
+}
+
 static int conclude(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows, struct ct_err *err)
 {
-	if (q->json) {
+	if (q->json)
 		CT_TRY(print_json(rows, err));
-	} else {
-		printf("%s; our means over seeds 1 to %" PRId64 "%s, %s\n\n", p->source, q->seeds,
-		       q->width > 0 ? " and more, see below" : "",
-		       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml");
-		print_rows(rows, q->fits != NULL);
-		fputs(
-		    "\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
-		    stdout);
-		print_count(rows);
-		fputs("\n", stdout);
-		print_notes(rows);
-	}
+	else
+		print(q, p, rows);
 	if (q->csv)
 		CT_TRY(write_csv(rows, q->csv, err));
 	if (q->accept)
@@ -505,7 +513,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|table5|table6|table7|table8|table9|load|where|sensitivity|all] [OPTION]...",
+	.usage = "[table4|table5|table6|table7|table8|table9|load|where|misses|sensitivity|all] [OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =
