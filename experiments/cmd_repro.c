@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, CSV };
+enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, VOLCANO, CSV };
 static const struct ct_flag flags[] = {
 	{ "seeds", SEEDS, "N", "runs of each cell, seeds 1 to N (10)" },
 	{ "width", WIDTH, "X", "more seeds until half of each scored mean's interval is at most X % of it" },
@@ -30,6 +30,7 @@ static const struct ct_flag flags[] = {
 	{ "check", CHECK, "FILE", "compare with a recorded state; exit status 7 where it differs" },
 	{ "accept", ACCEPT, "FILE", "record this state, and show what differs from the last one" },
 	{ "fits", FITS, "FILE", "also the range over equally good scenarios, a file of calib scenario" },
+	{ "volcano", VOLCANO, "NAME", "another profile plays Volcano, e.g. volcano-gpubinpack" },
 	{ "csv", CSV, "FILE", "the rows as CSV, for `cotenant report`" },
 	{ "progress", PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	{ 0 },
@@ -40,7 +41,7 @@ static const char published_file[] = "data:experiments/paper/published.yaml",
 		  scenario_file[] = "data:experiments/paper/scenario.yaml";
 
 struct request {
-	const char *table, *check, *accept, *fits, *csv;
+	const char *table, *check, *accept, *fits, *volcano, *csv;
 	int64_t seeds, processes;
 	double width; /* fraction; 0: as many seeds as were asked for */
 	int json;
@@ -95,6 +96,9 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 		return 0;
 	case FITS:
 		q->fits = arg;
+		return 0;
+	case VOLCANO:
+		q->volcano = arg;
 		return 0;
 	case CSV:
 		q->csv = arg;
@@ -313,9 +317,10 @@ static int accept(const struct request *q, const struct ct_repro *rows, struct c
 
 static void print(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows)
 {
-	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s\n\n", p->source, q->seeds,
+	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s\n\n", p->source, q->seeds,
 	       q->width > 0 ? " and more, see below" : "",
-	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml");
+	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml",
+	       q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
 	if (ct_repro_is_shown(rows) && !q->fits) {
 		ct_repro_print_shown(p, rows, stdout);
 		return;
@@ -463,6 +468,10 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 	if (!ct_repro_knows(p, q->table)) {
 		ct_paper_free(p);
 		return ct_misuse(self, "no table '%.60s' in '%s'", q->table, published);
+	}
+	if (q->volcano && ct_paper_play(p, "volcano", q->volcano, err)) {
+		ct_paper_free(p);
+		return (int)err->code;
 	}
 	s = ct_study_new(p, scenario, q->set, q->n_set);
 	ct_repro_want(p, s, q->table, (unsigned)q->seeds);

@@ -23,6 +23,8 @@ that grep -q '^table4.lucid.jct,table4,x,"Table 4, row lucid",fit,0.46,' "$W/row
 begin "shown" "$C" repro misses $small; status 0
 out "study * variant * mean_jct_s * median_train_jct_s * throughput * sm_active_frac * seeds"
 out "load-3 * elastico-rigid * +- *"; out "mean_jct_s, as a ratio of means to volcano under common arrivals;"
+begin "another Volcano" "$C" repro table4 $small --volcano volcano-gpubinpack; status 0; out "*as Volcano volcano-gpubinpack"
+begin "no such Volcano" "$C" repro table4 --volcano vulcano; status 3; err "*no variant 'vulcano'*"
 begin "no width" "$C" repro --width 0; status 2; err "*--width wants a percentage of 0.1 to 100*"
 # two seeds leave table 5's ratios wide; the rows that are not scored keep them
 begin "until the means are known" "$C" repro table5 $small --width 40 --json; status 0
