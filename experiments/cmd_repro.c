@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, CSV };
+enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, CSV, DATA };
 static const struct ct_flag flags[] = {
 	{ "seeds", SEEDS, "N", "runs of each cell, seeds 1 to N (10)" },
 	{ "width", WIDTH, "X", "more seeds until half of each scored mean's interval is at most X % of it" },
@@ -29,6 +29,7 @@ static const struct ct_flag flags[] = {
 	{ "check", CHECK, "FILE", "compare with a recorded state; exit status 7 where it differs" },
 	{ "accept", ACCEPT, "FILE", "record this state, and show what differs from the last one" },
 	{ "fits", FITS, "FILE", "also the range over equally good scenarios, a file of calib scenario" },
+	{ "data", DATA, "DIR", "real, worlds: folder of the published data ($COTENANT_SHARED_DATA, ../shared/data)" },
 	{ "csv", CSV, "FILE", "the rows as CSV, for `cotenant report`" },
 	{ "progress", PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	{ 0 },
@@ -39,7 +40,7 @@ static const char published_file[] = "data:experiments/paper/published.yaml",
 		  scenario_file[] = "data:experiments/paper/scenario.yaml";
 
 struct request {
-	const char *table, *check, *accept, *fits, *csv;
+	const char *table, *check, *accept, *fits, *csv, *data;
 	int64_t seeds, processes;
 	double width; /* fraction; 0: as many seeds as were asked for */
 	int json;
@@ -97,6 +98,9 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 		return 0;
 	case CSV:
 		q->csv = arg;
+		return 0;
+	case DATA:
+		q->data = arg;
 		return 0;
 	case ACCEPT:
 		q->accept = arg;
@@ -445,6 +449,7 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 {
 	struct ct_repro rows = { 0 };
 	const char *published, *scenario;
+	struct ct_inputs *inputs;
 	struct ct_study *s;
 	struct ct_paper *p;
 	int rc;
@@ -456,7 +461,9 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		ct_paper_free(p);
 		return ct_misuse(self, "no table '%.60s' in '%s'", q->table, published);
 	}
+	inputs = ct_inputs_new(p, q->data);
 	s = ct_study_new(p, scenario, q->set, q->n_set);
+	ct_study_inputs(s, inputs);
 	ct_repro_want(p, s, q->table, (unsigned)q->seeds);
 	rc = simulate(q, program, s, err);
 	if (!rc && !*program->interrupted) {
@@ -473,6 +480,7 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		rc = conclude(q, p, &rows, err);
 	ct_repro_fini(&rows);
 	ct_study_free(s);
+	ct_inputs_free(inputs);
 	ct_paper_free(p);
 	return rc;
 }
@@ -505,7 +513,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|table5|table6|table7|table8|table9|load|where|sensitivity|all] [OPTION]...",
+	.usage = "[table4|table5|table6|table7|table8|table9|load|where|sensitivity|real|worlds|all] [OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =
