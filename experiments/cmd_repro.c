@@ -319,12 +319,29 @@ static int accept(const struct request *q, const struct ct_repro *rows, struct c
 	return rc;
 }
 
+/* File name of the scenario behind the first row: a table's studies have one. */
+static const char *scenario_name(const struct ct_paper *p, const struct ct_repro *rows)
+{
+	const char *path = scenario_file, *slash;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_paper_figure *f = rows->row[i].figure;
+
+		if (!f->runs || !p->study[f->study].base)
+			continue;
+		path = p->study[f->study].base;
+		break;
+	}
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 static void print(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows)
 {
-	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s\n\n", p->source, q->seeds,
+	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s%s\n\n", p->source, q->seeds,
 	       q->width > 0 ? " and more, see below" : "",
-	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml",
-	       q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
+	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/",
+	       q->n_set ? "" : scenario_name(p, rows), q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
 	if (ct_repro_is_shown(rows) && !q->fits) {
 		ct_repro_print_shown(p, rows, stdout);
 		return;
@@ -536,10 +553,12 @@ const struct ct_command ct_cmd_repro = {
 	.flags = flags,
 	.notes =
 	    "The figures, their definitions and roles stand in experiments/paper/published.yaml, the one scenario\n"
-	    "behind them in experiments/paper/scenario.yaml. Only rows of role 'fit' were used to choose it.",
+	    "behind them in experiments/paper/scenario.yaml. Only rows of role 'fit' were used to choose it.\n"
+	    "real: days of published traces instead; worlds: measured pairs of other GPUs, nothing fitted (--data).",
 	.examples = "  cotenant repro table4\n"
 		    "  cotenant repro all --seeds 20 -j 2 --json > all.json\n"
 		    "  cotenant repro table4 --seeds 40 --width 3\n"
+		    "  cotenant repro real --data ../shared/data -j 2\n"
 		    "  cotenant repro table4 --set calib.residual=false",
 	.run = run,
 };

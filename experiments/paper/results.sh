@@ -31,6 +31,12 @@ section() { # TITLE TEXT COMMAND...
 		repro where --seeds "$seeds" -j "$jobs"
 	section "What each assumption does to it" "One assumption changed at a time, others as in the scenario; fewer seeds." \
 		repro sensitivity --seeds "$(((seeds + 1) / 2))" -j "$jobs"
+	if [ -d "${COTENANT_SHARED_DATA:-../shared/data}/genai" ]; then
+		section "On real traces" "Days of Philly and ITP training with GenAI requests, a day and a draw of models a seed; 13 is what ITP has at 2.5." \
+			repro real --seeds 13 -j "$jobs"
+		section "In measured worlds" "The scenario's jobs with the workloads, configurations and pairs that others measured; nothing fitted." \
+			repro worlds --seeds "$seeds" -j "$jobs"
+	fi
 } >"$tmp"
 cat "$tmp" >$to
 echo "wrote $to"
