@@ -68,4 +68,7 @@ small="--set cluster.nodes=2 --set generate.days=0.2 --set sim.until=17280 --set
 begin "worlds" "$C" repro worlds --seeds 1 -j 2 --data "$data" --json $small; status 0; no_err; files
 out '*"id": "worlds.v100-world.elastico.throughput", *'
 that [ "$(grep -c '"ours": null' "$W/out")" -eq 0 ]
+begin "worlds as tables" "$C" repro worlds --seeds 1 --data "$data" $small; status 0
+that [ "$(grep -c '^study ' "$W/out")" -eq 3 ]; out "*mean_jct_s, as a ratio of means to elastico under common arrivals*"
+out "lucid-world *elastico *"; out "*scenario CHANGED by --set"
 finish
