@@ -242,7 +242,7 @@ static int measure(struct part *p, const char *input, struct ct_err *err)
 
 		if (!is_wanted(p, i) || (p->day[0] >= 0 && place_of(p, j->submit_us / DAY) == SIZE_MAX))
 			continue;
-		work += ct_seconds(j->duration_us) * j->num_gpus;
+		work += ct_seconds(j->duration_us) * j->num_gpus * j->gpu_milli / 1000;
 		jobs++;
 	}
 	if (!jobs)
