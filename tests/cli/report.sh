@@ -116,7 +116,7 @@ begin "not figures" "$C" report --figures "$work/a.csv" --out "$work/x.html"; st
 that [ ! -e "$work/x.html" ]
 sed 's/,yes,/,perhaps,/' "$work/repro.csv" >"$work/bad.csv"
 begin "an unknown verdict" "$C" report --figures "$work/bad.csv" --out "$work/x.html"; status 3; no_out
-err "*bad.csv:2:*'agrees' wants yes, NO, not known, not produced or nothing, got 'perhaps'"
+err "*bad.csv:2:*'agrees' wants yes, NO, not known, not produced, unreachable, synthetic or nothing, got 'perhaps'"
 that [ ! -e "$work/x.html" ]
 begin "no folder" "$C" report "$work/fifo.h5" --out "$work/none/x.html"; status 5; no_out
 
@@ -124,7 +124,7 @@ begin "no folder" "$C" report "$work/fifo.h5" --out "$work/none/x.html"; status 
 if command -v gnuplot >/dev/null; then
 	begin "the paper's figures" env COTENANT="$C" sh "$root/experiments/paper/figures.sh" "$work/paper" 2; status 0
 	out "figures and report.html in *"
-	for f in fig6a fig6b fig7 fig8a fig8b fig9; do
+	for f in fig1 fig2 fig3 fig4 fig6a fig6b fig7 fig8a fig8b fig9; do
 		that [ "$(head -c 4 "$work/paper/$f.png" | tail -c 3)" = PNG ]
 		that [ "$(tail -c 8 "$work/paper/$f.png" | head -c 4)" = IEND ]
 	done
