@@ -136,17 +136,35 @@ fi
 # In a browser, where there is one: nothing on the console, nothing wider than a telephone.
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$browser" ]; then
-	cat >"$work/narrow.html" <<'S'
-<!DOCTYPE html><iframe src="r.html" style="width:390px;height:900px"></iframe><script>
-onload = () => { const d = frames[0].document.documentElement; document.title = d.scrollWidth <= 390 ? "fits" : "too wide"; };
+	# a page in a frame of so many pixels, all of it unfolded: does its body scroll sideways?
+	frame() { # WIDTH PAGE
+		cat >"$work/frame.html" <<S
+<!DOCTYPE html><iframe src="$2" style="width:$1px;height:900px;border:0"></iframe><script>
+onload = () => {
+	const d = frames[0].document;
+	d.querySelectorAll("details").forEach(e => { e.open = true; });
+	document.title = d.documentElement.scrollWidth <= $1 && d.body.scrollWidth <= $1 ? "fits" : "too wide";
+};
 </script>
 S
+	}
 	headless="--headless --no-sandbox --disable-gpu --user-data-dir=$work/profile --allow-file-access-from-files --virtual-time-budget=5000"
 	# shellcheck disable=SC2086 # words
 	begin "browser" "$browser" $headless --enable-logging=stderr --dump-dom "file://$work/r.html"; status 0
 	that [ "$(grep -c 'CONSOLE' "$work/err")" = 0 ]; out '*<h1>Cotenant report</h1>*'
-	# shellcheck disable=SC2086 # words
-	begin "narrow browser" "$browser" $headless --dump-dom "file://$work/narrow.html"; status 0; out '*<title>fits</title>*'
+	for width in 1280 390; do
+		frame $width r.html
+		# shellcheck disable=SC2086
+		begin "browser, $width pixels" "$browser" $headless --dump-dom "file://$work/frame.html"; status 0; out '*<title>fits</title>*'
+	done
+	# That these would have seen it.
+	echo '<!DOCTYPE html><div style="width:2000px">x</div><script>nothing()</script>' >"$work/bad.html"
+	frame 1280 bad.html
+	# shellcheck disable=SC2086
+	begin "browser, a page too wide" "$browser" $headless --dump-dom "file://$work/frame.html"; out '*<title>too wide</title>*'
+	# shellcheck disable=SC2086
+	begin "browser, an error" "$browser" $headless --enable-logging=stderr --dump-dom "file://$work/bad.html"
+	that grep -q 'CONSOLE.*nothing is not defined' "$work/err"
 else
 	skip "browser" "no chromium"
 fi
