@@ -175,25 +175,19 @@ static size_t settings_of(const struct ct_repro_figures *f, const char *name, st
 	return n;
 }
 
-static int write_result(const struct ct_result *r, const char *folder, const char *name, struct ct_err *err)
-{
-	char path[PATH_MOST + 64];
-
-	snprintf(path, sizeof path, "%s/%s", folder, name);
-	CT_TRY(ct_result_write_csv(r, path, err));
-	add(path, sizeof path, ".h5");
-	return ct_result_write_h5(r, path, err);
-}
-
 static int write_run(const struct figure *g, const struct ct_repro_figures *f, const char *name, struct settings *s,
 		     struct ct_err *err)
 {
 	const struct ct_cell_request request = { .want_jobs = 1 };
-	struct ct_cell_set set[SETTINGS];
+	struct ct_cell_set set[SETTINGS + 1];
 	size_t n = settings_of(f, name, set);
+	char folder[PATH_MOST + 64], file[PATH_MOST + 64];
 	struct ct_cell_result r;
 	struct ct_config c;
 
+	snprintf(folder, sizeof folder, "%s/%s", s->folder, name);
+	snprintf(file, sizeof file, "%s/%s.h5", s->folder, name);
+	set[n++] = (struct ct_cell_set){ "output.file", file }; /* so that it keeps the decisions */
 	ct_config_init(&c);
 	if (ct_cell_config(&c, g->config ? g->config : f->scenario, set, n, err) == 0 &&
 	    ct_cell_run(&c, &request, &r, err) == 0) {
@@ -206,7 +200,8 @@ static int write_run(const struct figure *g, const struct ct_repro_figures *f, c
 		}
 		snprintf(text, sizeof text, " %s %.8s", name, r.result.digest);
 		add(s->source, sizeof s->source, text);
-		write_result(&r.result, s->folder, name, err);
+		if (!ct_result_write_csv(&r.result, folder, err))
+			ct_result_write_h5(&r.result, file, err);
 		ct_cell_fini(&r);
 	}
 	ct_config_fini(&c);

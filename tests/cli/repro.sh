@@ -52,6 +52,7 @@ for f in fig1/util_cdf fig1/duty_cdf fig2/util_6h fig2/qps fig3/configs fig4/lar
 done
 begin "a figure's runs are what run gives" "$C" run "$root/experiments/paper/scenario.yaml" --policy elastico --set cluster.nodes=2 --set generate.days=0.3 --set sim.until=25920 --set sim.seed=4 --csv "$W/run"
 status 0; that cmp "$W/run/jobs.csv" "$W/figs/fig6/elastico/jobs.csv"; that cmp "$W/run/series.csv" "$W/figs/fig7/elastico/series.csv"
+begin "and where jobs were" "$C" report "$W/figs/fig6/elastico.h5" --timeline "$W/t.json"; status 0; no_err
 begin "no data" "$C" repro fig5; status 0; out "fig5: the architecture, a drawing: there is no data"
 begin "a figure alone" "$C" repro fig7; status 0; out "  plots/paper_fig7.gp, from the files*"
 begin "out of a table" "$C" repro table4 --out "$W/none"; status 2; no_out; err "*--out belongs to fig1 to fig9, or figures"
