@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN = 12, STARTS = 4, EVALUATIONS = 40, SEEDS = 60 };
+enum { SHOWN = 12, STARTS = 4, EVALUATIONS = 30, SEEDS = 60 };
 enum { FIT_SEED = 1001, HELD_OUT_SEED = 2001 };
 
 static void say(void *ctx, const struct ct_scenario_vector *v, size_t n)
