@@ -21,8 +21,7 @@ enum { FLAG_JSON = CT_FLAG_OWN };
 static const struct ct_flag flags[] = {
 	{ "out", CT_FLAG_OUT, "FILE", "import: canonical trace to write, .h5 or .csv, or .swf" },
 	{ "cluster", CT_FLAG_CLUSTER, "NODESxGPUS", "info: machines that the offered load is for" },
-	{ "csv", CT_FLAG_CSV, "DIR",
-	  "info: what plots/ draws of a trace, as CSV" },
+	{ "csv", CT_FLAG_CSV, "DIR", "info: what plots/ draws of a trace, as CSV" },
 	CT_TRACE_FLAGS,
 	{ "json", FLAG_JSON, NULL, "info: one JSON document" },
 	{ 0 },

@@ -30,7 +30,7 @@ struct ct_repro_row {
 struct ct_repro {
 	struct ct_repro_row *row;
 	size_t n, cap;
-	struct ct_arena arena; /* of figures that no file lists */
+	struct ct_arena arena; /* of figures that no file lists, and of sources */
 };
 void ct_repro_fini(struct ct_repro *r);
 

@@ -120,13 +120,13 @@ static int make(struct ct_repro_traces *t, size_t i, uint64_t seed, struct made 
 }
 
 /* What a generated figure is of: seeds 1 to `last`, or the one seed `last`. */
-static const char *say(struct ct_repro_traces *t, size_t i, const char *seeds, uint64_t last)
+static const char *say(struct ct_arena *arena, size_t i, const char *seeds, uint64_t last)
 {
 	char text[160];
 
 	snprintf(text, sizeof text, "synthetic, not the %s (trace generate %s, %s %" PRIu64 ")", input[i].title,
 		 input[i].name, seeds, last);
-	return ct_arena_text(&t->arena, text, strlen(text));
+	return ct_arena_text(arena, text, strlen(text));
 }
 
 /* ---- rows */
@@ -141,7 +141,8 @@ static void take_real(struct ct_repro_row *r, double value, const char *title)
 		r->in_aim = fabs(r->ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
 }
 
-static int take_made(struct ct_repro_traces *t, struct ct_repro_row *r, size_t i, struct ct_err *err)
+static int take_made(struct ct_repro_traces *t, struct ct_repro_row *r, struct ct_arena *arena, size_t i,
+		     struct ct_err *err)
 {
 	const struct ct_paper_figure *f = r->figure;
 	struct ct_estimate mean, single;
@@ -166,7 +167,7 @@ static int take_made(struct ct_repro_traces *t, struct ct_repro_row *r, size_t i
 	r->hi = single.hi;
 	r->seeds = t->seeds;
 	r->synthetic = 1;
-	r->source = say(t, i, "seeds 1 to", t->seeds);
+	r->source = say(arena, i, "seeds 1 to", t->seeds);
 	return 0;
 }
 
@@ -185,7 +186,7 @@ int ct_repro_traces_rows(struct ct_repro_traces *t, struct ct_repro *rows, struc
 		if (real && !isnan(real->value))
 			take_real(r, real->value, input[i].title);
 		else
-			CT_TRY(take_made(t, r, i, err));
+			CT_TRY(take_made(t, r, &rows->arena, i, err));
 	}
 	return 0;
 }
@@ -206,6 +207,6 @@ int ct_repro_traces_curve(struct ct_repro_traces *t, const char *name, const cha
 	*out = ct_figures_find_curve(&t->of[i].curves.figures, curve);
 	if (!*out)
 		return ct_err_add(err, CT_ECONFIG, NULL, "the %s has no curve '%s'", input[i].title, curve);
-	*from = (struct ct_trace_origin){ 1, input[i].title, say(t, i, "seed", t->seed) };
+	*from = (struct ct_trace_origin){ 1, input[i].title, say(&t->arena, i, "seed", t->seed) };
 	return 0;
 }

@@ -38,18 +38,16 @@ stats util using "training_median_percent":"inference_median_percent" name "U" n
 stats qps using (strlen(strcol("qps")) ? column("qps") : NaN) name "Q" nooutput
 set xlabel "time (days)"
 set ylabel "median GPU utilisation of 6 h (%)"
-set yrange [0:*]
+set yrange [0:1.3 * (U_max_x > U_max_y ? U_max_x : U_max_y)]
 set key top right samplen 4 spacing 1.2
-set title "(a) " . pai
-set label 2 sprintf("r = %.2f", U_correlation) at graph 0.03,0.95 left
+set title "(a) " . pai . sprintf(": r = %.2f", U_correlation)
 plot util using "day":"training_median_percent" with lines linetype 1 linewidth 1.4 title "training", \
 	util using "day":"inference_median_percent" with lines linetype 2 linewidth 1.4 title "inference"
 unset label 1
-set title "(b) " . genai
+set title "(b) " . genai . sprintf(": CV %.2f", Q_stddev / Q_mean)
 set ylabel "QPS, all pods (0.09: one a minute)"
 set xrange [0:1]
 set xtics 0.2
-set label 2 sprintf("CV of minutes with requests: %.2f", Q_stddev / Q_mean) at graph 0.97,0.5 right
 set yrange [0:1.25 * Q_max]
 plot qps using "day":"qps" with points pointtype 7 pointsize 0.3 linecolor rgb "#9956B4E9" title "minute", \
 	qps using "day":"mean_of_11_min" with lines linetype 1 linewidth 1.2 title "mean of 11 min"
