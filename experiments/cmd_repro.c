@@ -7,6 +7,7 @@
 #include "experiments/repro.h"
 #include "experiments/repro_figures.h"
 #include "experiments/repro_fits.h"
+#include "experiments/repro_shown.h"
 #include "experiments/repro_traces.h"
 #include "experiments/statistics.h"
 #include "experiments/table.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, CSV, TRACES, OUT };
+enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, VOLCANO, CSV, TRACES, OUT };
 static const struct ct_flag flags[] = {
 	{ "seeds", SEEDS, "N", "runs of each cell, seeds 1 to N (10)" },
 	{ "width", WIDTH, "X", "more seeds until half of each scored mean's interval is at most X % of it" },
@@ -31,6 +32,7 @@ static const struct ct_flag flags[] = {
 	{ "check", CHECK, "FILE", "compare with a recorded state; exit status 7 where it differs" },
 	{ "accept", ACCEPT, "FILE", "record this state, and show what differs from the last one" },
 	{ "fits", FITS, "FILE", "also the range over equally good scenarios, a file of calib scenario" },
+	{ "volcano", VOLCANO, "NAME", "another profile plays Volcano, e.g. volcano-gpubinpack" },
 	{ "csv", CSV, "FILE", "the rows as CSV, for `cotenant report`" },
 	{ "traces", TRACES, "FOLDER", "holds pai/ and genai/ as published; without: generated, and called synthetic" },
 	{ "out", OUT, "FOLDER", "fig1 to fig9, figures: what they are drawn from, as CSV" },
@@ -43,7 +45,7 @@ static const char published_file[] = "data:experiments/paper/published.yaml",
 		  scenario_file[] = "data:experiments/paper/scenario.yaml";
 
 struct request {
-	const char *table, *check, *accept, *fits, *csv, *traces, *out;
+	const char *table, *check, *accept, *fits, *volcano, *csv, *traces, *out;
 	int64_t seeds, processes;
 	double width; /* fraction; 0: as many seeds as were asked for */
 	int json;
@@ -98,6 +100,9 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 		return 0;
 	case FITS:
 		q->fits = arg;
+		return 0;
+	case VOLCANO:
+		q->volcano = arg;
 		return 0;
 	case CSV:
 		q->csv = arg;
@@ -328,22 +333,30 @@ static int accept(const struct request *q, const struct ct_repro *rows, struct c
 	return rc;
 }
 
+static void print(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows)
+{
+	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s\n\n", p->source, q->seeds,
+	       q->width > 0 ? " and more, see below" : "",
+	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml",
+	       q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
+	if (ct_repro_is_shown(rows) && !q->fits) {
+		ct_repro_print_shown(p, rows, stdout);
+		return;
+	}
+	print_rows(rows, q->fits != NULL);
+	fputs("\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
+	      stdout);
+	print_count(rows);
+	fputs("\n", stdout);
+	print_notes(rows);
+}
+
 static int conclude(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows, struct ct_err *err)
 {
-	if (q->json) {
+	if (q->json)
 		CT_TRY(print_json(rows, err));
-	} else if (rows->n) {
-		printf("%s; our means over seeds 1 to %" PRId64 "%s, %s\n\n", p->source, q->seeds,
-		       q->width > 0 ? " and more, see below" : "",
-		       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml");
-		print_rows(rows, q->fits != NULL);
-		fputs(
-		    "\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
-		    stdout);
-		print_count(rows);
-		fputs("\n", stdout);
-		print_notes(rows);
-	}
+	else if (rows->n)
+		print(q, p, rows);
 	if (ct_repro_figures_has(q->table) && !q->json) {
 		fputs(rows->n ? "\n" : "", stdout);
 		ct_repro_figures_print(q->table, q->out, stdout);
@@ -504,6 +517,10 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		ct_paper_free(p);
 		return ct_misuse(self, "no table '%.60s' in '%s'", q->table, published);
 	}
+	if (q->volcano && ct_paper_play(p, "volcano", q->volcano, err)) {
+		ct_paper_free(p);
+		return (int)err->code;
+	}
 	s = ct_study_new(p, scenario, q->set, q->n_set);
 	ct_repro_want(p, s, q->table, (unsigned)q->seeds);
 	rc = simulate(q, program, s, err);
@@ -555,7 +572,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|...|table9|load|where|sensitivity|fig1|...|fig9|figures|all] [OPTION]...",
+	.usage = "[table4|...|table9|load|where|misses|sensitivity|fig1|...|fig9|figures|all] [OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =
