@@ -19,8 +19,7 @@ export LC_ALL=C
 command -v gnuplot >/dev/null || { echo "figures.sh: gnuplot is missing (Debian: gnuplot-nox)" >&2; exit 1; }
 mkdir -p "$out" || exit 5
 
-"$COTENANT" repro figures --out "$out" --set sim.seed="${2:-1}" ${3:+--traces "$3"} --csv "$out/figures.csv" \
-	>"$out/figures.txt" || exit $?
+"$COTENANT" repro figures --seeds 1 --out "$out" --set sim.seed="${2:-1}" ${3:+--traces "$3"} >"$out/figures.txt" || exit $?
 # The command that draws each figure is what `repro` says.
 sed -n 's/^  gnuplot /gnuplot /p' "$out/figures.txt" >"$out/draw.sh"
 sh -e "$out/draw.sh" || exit 5
