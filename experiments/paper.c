@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/paper.h"
 
+#include "experiments/repro_traces.h"
 #include "experiments/study.h"
 #include "experiments/yaml.h"
 #include "sim/csv.h"
@@ -143,8 +144,16 @@ static void set_metric(const struct ct_yaml *y, struct ct_paper_figure *f, struc
 static void set_from(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
 {
 	f->runs = !strcmp(y->text, "runs");
-	if (!f->runs && strcmp(y->text, "none") != 0)
-		refuse(&y->at, err, y->key, "runs or none", y->text);
+	f->trace = !strcmp(y->text, "trace");
+	if (!f->runs && !f->trace && strcmp(y->text, "none") != 0)
+		refuse(&y->at, err, y->key, "runs, trace or none", y->text);
+}
+
+static void set_input(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	f->input = y->text;
+	if (!ct_trace_input_is(y->text))
+		refuse(&y->at, err, y->key, "pai or genai", y->text);
 }
 
 static void set_flag(const struct ct_yaml *y, int *out, struct ct_err *err)
@@ -158,8 +167,9 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 {
 	const struct {
 		const char *key, **text;
-	} texts[] = { { "id", &f->id },       { "table", &f->table },           { "unit", &f->unit },
-		      { "place", &f->place }, { "definition", &f->definition }, { "note", &f->note } };
+	} texts[] = { { "id", &f->id },        { "table", &f->table },           { "unit", &f->unit },
+		      { "place", &f->place },  { "definition", &f->definition }, { "note", &f->note },
+		      { "figure", &f->figure } };
 
 	if (y->type != CT_YAML_SCALAR) {
 		refuse(&y->at, err, y->key, "one value", ct_yaml_type_name(y));
@@ -180,6 +190,8 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 		set_role(y, f, err);
 	else if (!strcmp(y->key, "from"))
 		set_from(y, f, err);
+	else if (!strcmp(y->key, "input"))
+		set_input(y, f, err);
 	else if (!strcmp(y->key, "invert"))
 		set_flag(y, &f->invert, err);
 	else if (!strcmp(y->key, "bounded"))
@@ -226,7 +238,14 @@ static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_e
 	if (f.runs && (f.study == SIZE_MAX || f.variant == SIZE_MAX || f.metric < 0 || !*f.definition))
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from runs wants study, variant, metric, definition",
 			   f.id);
-	if (!f.runs && !*f.note)
+	if (f.trace && (!f.input || !f.figure || !*f.definition))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from trace wants input, figure, definition", f.id);
+	if (!f.trace && (f.input || f.figure))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' has input or figure, but is not from trace", f.id);
+	if (f.trace && f.role != CT_ROLE_BESIDE)
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from trace wants the role beside: no run gives it",
+			   f.id);
+	if (!f.runs && !f.trace && !*f.note)
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is not produced and wants a note that says why",
 			   f.id);
 	for (size_t i = 0; i < p->n_figures; i++)

@@ -41,7 +41,8 @@ struct ct_paper_figure {
 	double tolerance;                                          /* the aim; NaN = none */
 	int relative;                                              /* of the tolerance */
 	enum ct_role role;
-	int runs;                    /* 0: not produced, `note` says why */
+	int runs, trace;             /* where it comes from; neither: not produced, `note` says why */
+	const char *input, *figure;  /* trace: which (repro_traces.h), and the name of its figure (traces/figures.h) */
 	size_t study, variant, over; /* indices; over SIZE_MAX: no ratio */
 	int metric;                  /* experiments/study.h */
 	double scale;
