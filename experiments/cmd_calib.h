@@ -16,10 +16,10 @@ struct ct_calib_args {
 	struct ct_arena *arena;
 	const char *dir, *solo, *pairs, *mode, *gpu, *gpu_mem, *reserve, *out, *predictor, *calib;
 	uint64_t seed;
-	unsigned seeds; /* how many, from `seed` on */
+	unsigned seeds; /* how many; 0: as it likes */
 	int measured, json, curve;
 	/* scenario */
-	const char *volcano;
+	const char *volcano, *without;
 	unsigned processes, evaluations; /* 0: as it likes */
 	const volatile sig_atomic_t *interrupted;
 	int argc; /* operands after the action */
@@ -28,6 +28,9 @@ struct ct_calib_args {
 
 /* Errors on pairs that were kept apart, one line a predictor; `title` heads their names. */
 void ct_calib_print_holdouts(const struct ct_calibration *c, const char *title);
+
+/* heatmap.csv, cdf.csv and families.csv of the A100 that comes with the program. */
+int ct_calib_write_pairs(const char *folder, struct ct_err *err);
 
 int ct_calib_cmd_fit(struct ct_calib_args *a);
 int ct_calib_cmd_import(struct ct_calib_args *a);

@@ -25,7 +25,8 @@ void ct_repro_fini(struct ct_repro *r)
 /* "all" is what is published; what is only shown is asked for by name. */
 static int concerns(const struct ct_paper_figure *f, const char *table)
 {
-	return (!strcmp(table, "all") && !isnan(f->value)) || !strcmp(f->table, table);
+	return (!strcmp(table, "all") && !isnan(f->value)) || !strcmp(f->table, table) ||
+	       (!strcmp(table, "figures") && !strncmp(f->table, "fig", strlen("fig")));
 }
 
 int ct_repro_knows(const struct ct_paper *p, const char *table)
@@ -145,6 +146,37 @@ void ct_repro_rows(const struct ct_paper *p, const struct ct_study *s, const cha
 		CT_GROW(out->row, out->cap, out->n + 1);
 		out->row[out->n++] = row_of(&p->figure[i], s);
 	}
+}
+
+/* An interval shrinks with the root of the number of seeds. Tenths more than it takes, so that
+ * the next look is mostly the last; at most four times as many, since a first estimate is poor. */
+static unsigned seeds_for(const struct ct_repro_row *r, double width, unsigned most)
+{
+	double half = (r->mean_hi - r->mean_lo) / 2 / fabs(r->ours), n = (double)r->seeds, more;
+
+	if (!isfinite(r->ours) || half <= width)
+		return 0;
+	more = isfinite(half) ? 1.1 * pow(half / width, 2) : 4;
+	n = fmin(ceil(n * fmin(fmax(more, 1.1), 4)), most);
+	return n > (double)r->seeds ? (unsigned)n : 0;
+}
+
+size_t ct_repro_widen(struct ct_study *s, const struct ct_repro *rows, double width, unsigned most)
+{
+	size_t wide = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_paper_figure *f = rows->row[i].figure;
+		unsigned n = f->runs && f->role != CT_ROLE_BESIDE ? seeds_for(&rows->row[i], width, most) : 0;
+
+		if (!n)
+			continue;
+		wide++;
+		ct_study_want(s, f->study, f->variant, 1, n);
+		if (f->over != SIZE_MAX)
+			ct_study_want(s, f->study, f->over, 1, n);
+	}
+	return wide;
 }
 
 /* ---- the recorded state */

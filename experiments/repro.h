@@ -21,6 +21,8 @@ struct ct_repro_row {
 	double ours, mean_lo, mean_hi, lo, hi;
 	int agrees;              /* -1: not produced */
 	int in_aim;              /* -1: no aim */
+	const char *source;      /* of a trace's figure: of what trace; NULL: of runs */
+	int synthetic;           /* of a generated one: nothing to agree with, it was fitted to such figures */
 	double ceiling;          /* of a bounded ratio; NaN: not computed */
 	double fits_lo, fits_hi; /* range over scenarios that fit equally well; NaN: not computed */
 };
@@ -28,7 +30,7 @@ struct ct_repro_row {
 struct ct_repro {
 	struct ct_repro_row *row;
 	size_t n, cap;
-	struct ct_arena arena; /* of figures that no file lists */
+	struct ct_arena arena; /* of figures that no file lists, and of sources */
 };
 void ct_repro_fini(struct ct_repro *r);
 
@@ -36,6 +38,10 @@ void ct_repro_fini(struct ct_repro *r);
 void ct_repro_want(const struct ct_paper *p, struct ct_study *s, const char *table, unsigned seeds);
 /* After the study has run. */
 void ct_repro_rows(const struct ct_paper *p, const struct ct_study *s, const char *table, struct ct_repro *out);
+/* Asks for the further seeds that figures of role fit and predict are expected to take until half of
+ * the 95 % interval of their mean is at most `width` of it, no more than `most` seeds each; returns
+ * how many figures take more. Run the study and read the rows anew after it. */
+size_t ct_repro_widen(struct ct_study *s, const struct ct_repro *rows, double width, unsigned most);
 /* Tables 6 and 7, which take no runs: decays of the truth as runs have it without its residual, and
  * cross-validated errors of the predictors. `table`: "table6", "table7", or both for "all". */
 int ct_repro_calibration(const char *table, struct ct_repro *out, struct ct_err *err);
