@@ -202,7 +202,7 @@ static void note_waiting(struct ct_elastico *e, const struct ct_view *v, struct 
 
 int ct_admit(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p)
 {
-	uint32_t passes = e->esp && e->iac ? PASSES : 1;
+	uint32_t passes = e->passes && e->iac ? PASSES : 1;
 
 	for (uint32_t pass = PASSES - passes; pass < PASSES && v->queue_first != CT_NO_JOB; pass++) {
 		uint32_t n = 0, next;

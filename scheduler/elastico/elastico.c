@@ -101,6 +101,10 @@ static int init(void *state, const struct ct_view *v)
 	size_t n = v->n_gpus;
 
 	look_at_machine(e, v);
+	e->prices &= e->esp;
+	e->matching &= e->esp;
+	e->passes &= e->esp;
+	e->reshape_hosts &= e->esp;
 	e->version = 1;
 	e->tau = -1;
 	e->utilisation = e->target;
@@ -256,6 +260,22 @@ static const struct ct_opt opts[] = {
 	  "jobs may run in other configurations than their default", 0 },
 	{ "esp", CT_OPT_BOOL, AT(esp), "true", 0, 0, NULL, NULL,
 	  "prices choose configurations; false: greedy first fit", 0 },
+	{ "prices", CT_OPT_BOOL, AT(prices), "true", 0, 0, NULL, NULL,
+	  "part of esp: equations 6 to 8; false: prices are 0, so the fastest configuration is chosen", 0 },
+	{ "matching", CT_OPT_BOOL, AT(matching), "true", 0, 0, NULL, NULL,
+	  "part of esp: the pair that loses least; false: the first host that takes the job", 0 },
+	{ "passes", CT_OPT_BOOL, AT(passes), "true", 0, 0, NULL, NULL,
+	  "part of esp: places with little loss are given away first; false: one pass over the queue", 0 },
+	{ "reshape_hosts", CT_OPT_BOOL, AT(reshape_hosts), "true", 0, 0, NULL, NULL,
+	  "part of esp: jobs that run are reconfigured to let others in", 0 },
+	{ "bidders", CT_OPT_ENUM, AT(bidders), "room", 0, 0, "room|running|queue", NULL,
+	  "who bids beside running jobs: waiting ones while two on each GPU would hold all; none, as in Algorithm 1; "
+	  "all",
+	  0 },
+	{ "choice", CT_OPT_ENUM, AT(by_price), "pair", 0, 0, "pair|price", NULL,
+	  "configurations beside a resident: those that suit each other (without esp: the fastest that fits), or what "
+	  "prices choose (without esp: the fastest or none)",
+	  0 },
 	{ "iac", CT_OPT_BOOL, AT(iac), "true", 0, 0, NULL, NULL, "predicted slow-downs are respected", 0 },
 	{ "pds", CT_OPT_BOOL, AT(pds), "true", 0, 0, NULL, NULL, "reservation, rounds, and changes of running jobs",
 	  0 },

@@ -101,6 +101,8 @@ void ct_pds_effective_capacity(const double *capacity, double gamma, const doubl
 
 /* ---- the policy's state */
 
+enum ct_elastico_bidders { CT_BID_ROOM, CT_BID_RUNNING, CT_BID_QUEUE }; /* as the option has them */
+
 enum ct_elastico_why {
 	CT_WHY_NO_MEMORY,
 	CT_WHY_NO_GANG,
@@ -217,6 +219,9 @@ struct ct_elastico {
 	int violations; /* 0: the newer job waits; 1: applied after all */
 	bool lenient;   /* a search that ignores tolerances is under way */
 	int separate, learn;
+	int prices, matching, passes, reshape_hosts; /* parts of ESP: all off without it */
+	int bidders;                                 /* enum ct_elastico_bidders */
+	int by_price;                                /* beside a resident: 0 what suits both, 1 c* of equation 7 */
 	int64_t horizon, rounds, iterations;
 	double switch_cost, step, price_tolerance, alpha, gamma, margin, payback;
 	double tau_base, beta, beta_max, target, hysteresis, cache_hit;

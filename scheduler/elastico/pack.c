@@ -347,6 +347,18 @@ static bool no_more_of_host(const struct ct_elastico *e, const struct ct_elastic
 				      f->config[to].ram_mib <= f->config[from].ram_mib);
 }
 
+/* What a host of the group would change to beside that configuration; its own: nothing. */
+static uint32_t reply_of(const struct search *s, const struct ct_elastico_hosts *h, uint32_t config)
+{
+	struct ct_elastico *e = s->e;
+	const struct ct_pair_choice *r;
+
+	if (e->by_price)
+		return ct_esp_choose(&e->family[h->family], e->price, h->config, e->switch_cost);
+	r = ct_iac_reply(e, s->v, s->family, config, h->family);
+	return r->value < 0 ? h->config : r->other;
+}
+
 /* What the group offers a newcomer in `config`. */
 static bool offer(struct search *s, struct ct_elastico_hosts *h, uint32_t config)
 {
@@ -359,18 +371,19 @@ static bool offer(struct search *s, struct ct_elastico_hosts *h, uint32_t config
 	h->usable = false;
 	h->reply = h->config;
 	if (!p.fits || !p.content) {
-		const struct ct_pair_choice *r;
+		uint32_t reply;
 
 		note_failure(s, h, config, &p);
-		if (!h->free || !e->pds || !e->esp || e->lenient) /* replies are kept, and respect tolerances */
+		if (!h->free || !e->pds || !e->reshape_hosts ||
+		    e->lenient) /* replies are kept, and respect tolerances */
 			return false;
-		r = ct_iac_reply(e, s->v, s->family, config, h->family);
-		if (r->value < 0 || r->other == h->config || !no_more_of_host(e, g, h->config, r->other))
+		reply = reply_of(s, h, config);
+		if (reply == h->config || !no_more_of_host(e, g, h->config, reply))
 			return false;
-		p = ct_iac_pair(e, s->v, s->f, config, s->share, g, r->other, h->share, room);
+		p = ct_iac_pair(e, s->v, s->f, config, s->share, g, reply, h->share, room);
 		if (!p.fits || !p.content)
 			return false;
-		h->reply = r->other;
+		h->reply = reply;
 	}
 	h->self = p.self;
 	h->other = p.other;
@@ -483,6 +496,25 @@ static void consider(struct search *s, uint32_t config, double pace)
 	s->best = p;
 }
 
+/* A newcomer's configuration beside that host; CT_ANY: there is none. */
+static uint32_t beside(struct search *s, const struct ct_elastico_hosts *h)
+{
+	struct ct_elastico *e = s->e;
+	const struct ct_pair_choice *c;
+	double score;
+
+	if (e->by_price)
+		return ct_esp_best(s->f, e->price, &score);
+	c = ct_iac_fixed(e, s->v, s->family, h->family, h->config);
+	if (c->value < 0 && h->free && e->pds && e->reshape_hosts)
+		c = ct_iac_joint(e, s->v, s->family, h->family);
+	if (c->value >= 0)
+		return c->self;
+	s->memory |= !c->fits;
+	s->tolerance |= c->fits;
+	return CT_ANY;
+}
+
 /* The configurations that suit some host best. */
 static uint32_t candidates(struct search *s, uint32_t *config)
 {
@@ -491,23 +523,17 @@ static uint32_t candidates(struct search *s, uint32_t *config)
 
 	for (uint32_t i = 0; i < e->n_hosts && n < MAX_CANDIDATES; i++) {
 		struct ct_elastico_hosts *h = &e->hosts[i];
-		const struct ct_pair_choice *c;
-		uint32_t k = 0;
+		uint32_t k = 0, c;
 
 		if (!in_reach(s, h))
 			continue;
-		c = ct_iac_fixed(e, s->v, s->family, h->family, h->config);
-		if (c->value < 0 && h->free && e->pds && e->esp)
-			c = ct_iac_joint(e, s->v, s->family, h->family);
-		if (c->value < 0) {
-			s->memory |= !c->fits;
-			s->tolerance |= c->fits;
+		c = beside(s, h);
+		if (c == CT_ANY)
 			continue;
-		}
-		while (k < n && config[k] != c->self)
+		while (k < n && config[k] != c)
 			k++;
 		if (k == n)
-			config[n++] = c->self;
+			config[n++] = c;
 	}
 	return n;
 }
@@ -532,26 +558,19 @@ static void find_single(struct search *s)
 
 	for (uint32_t i = 0; i < e->n_hosts; i++) {
 		struct ct_elastico_hosts *h = &e->hosts[i];
-		const struct ct_pair_choice *c;
 		double gain;
+		uint32_t c;
 
 		if (!in_reach(s, h))
 			continue;
-		c = ct_iac_fixed(e, s->v, s->family, h->family, h->config);
-		if (c->value < 0 && h->free && e->pds && e->esp)
-			c = ct_iac_joint(e, s->v, s->family, h->family);
-		if (c->value < 0) {
-			s->memory |= !c->fits;
-			s->tolerance |= c->fits;
+		c = beside(s, h);
+		if (c == CT_ANY || !offer(s, h, c))
 			continue;
-		}
-		if (!offer(s, h, c->self))
-			continue;
-		gain = s->requested * s->share * s->f->config[c->self].perf / h->self - h->loss;
+		gain = s->requested * s->share * s->f->config[c].perf / h->self - h->loss;
 		if (gain > most) {
 			most = gain;
 			best = i;
-			config = c->self;
+			config = c;
 		}
 	}
 	for (uint32_t i = 0; i < e->n_hosts; i++)
@@ -560,12 +579,27 @@ static void find_single(struct search *s)
 		consider(s, config, INFINITY);
 }
 
-/* Without prices: the fastest configuration that the hosts take, in order of start. */
+static void first_host(struct search *s, uint32_t config)
+{
+	for (uint32_t i = 0; i < s->e->n_hosts; i++) {
+		struct ct_elastico_hosts *h = &s->e->hosts[i];
+
+		h->usable = in_reach(s, h) && offer(s, h, config);
+		h->loss = (double)h->first * 1e-9; /* the first one wins */
+	}
+	consider(s, config, INFINITY);
+}
+
+/* Greedy: the fastest configuration that the hosts take, in order of start. */
 static void find_first(struct search *s)
 {
 	const struct ct_elastico_family *f = s->f;
-	double below = INFINITY;
+	double below = INFINITY, score;
 
+	if (s->e->by_price) {
+		first_host(s, ct_esp_best(f, s->e->price, &score));
+		return;
+	}
 	while (!s->best.found) {
 		uint32_t next = CT_ANY;
 
@@ -578,13 +612,7 @@ static void find_first(struct search *s)
 		if (next == CT_ANY)
 			return;
 		below = f->config[next].throughput;
-		for (uint32_t i = 0; i < s->e->n_hosts; i++) {
-			struct ct_elastico_hosts *h = &s->e->hosts[i];
-
-			h->usable = in_reach(s, h) && offer(s, h, next);
-			h->loss = (double)h->first * 1e-9; /* the first one wins */
-		}
-		consider(s, next, INFINITY);
+		first_host(s, next);
 	}
 }
 
@@ -619,14 +647,14 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 			    .partition = j->partition,
 			    .type = j->gpu_type,
 			    .requested = j->num_gpus,
-			    .least = e->esp && e->iac ? least : -INFINITY };
+			    .least = e->matching && e->iac ? least : -INFINITY };
 	uint32_t config[MAX_CANDIDATES], n;
 
 	s.share = ct_rst_share(s.f, want, j->num_gpus);
 	s.idle = want > 1 ? ct_pack_idle(e, v, j->partition, j->gpu_type) : 0;
 	if (s.idle >= want)
 		s.idle = want - 1;
-	if (!e->esp) {
+	if (!e->matching) {
 		find_first(&s);
 	} else if (want == 1) {
 		find_single(&s);
@@ -642,7 +670,7 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 
 		for (uint32_t i = 0; i < e->n_hosts; i++)
 			e->hosts[i].usable = in_reach(&s, &e->hosts[i]) && offer(&s, &e->hosts[i], p.config);
-		if (!e->esp)
+		if (!e->matching)
 			for (uint32_t i = 0; i < e->n_hosts; i++)
 				e->hosts[i].loss = (double)e->hosts[i].first * 1e-9;
 		p.found = gather(&s, p.config, s.best.pace, &p, true) &&

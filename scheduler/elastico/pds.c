@@ -27,10 +27,11 @@ static uint32_t fewest(const struct ct_elastico *e, const struct ct_view_job *j)
 }
 
 /* Who could run now bids: the first jobs of the queue, while two on each GPU hold them.
- * More bidders would drive prices up for want of GPUs, which no reshaping can cure. */
+ * More bidders would drive prices up for want of GPUs, which no reshaping can cure.
+ * Otherwise all of the queue counts: as bidders, or as what capacity is reserved for. */
 static void count_pending(struct ct_elastico *e, const struct ct_view *v, double *least)
 {
-	double room = (v->max_residents < 2 ? 1.0 : 2.0) * e->n_gpus_up;
+	double room = e->bidders ? INFINITY : (v->max_residents < 2 ? 1.0 : 2.0) * e->n_gpus_up;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < e->n_families; i++)
@@ -41,7 +42,8 @@ static void count_pending(struct ct_elastico *e, const struct ct_view *v, double
 		const struct ct_view_job *j = ct_view_job(v, job);
 		uint32_t family = e->job[job].family;
 
-		e->pending_gpus[family] += j->num_gpus;
+		if (e->bidders != CT_BID_RUNNING)
+			e->pending_gpus[family] += j->num_gpus;
 		room -= j->num_gpus;
 		for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
 			least[r] += fewest(e, j) * e->family[family].least[r];
@@ -239,10 +241,10 @@ void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_pla
 	for (uint32_t i = 0; i < e->n_shared; i++)
 		e->job[e->shared[i]].n_penalties = 0;
 	for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
-		e->price[r] = e->esp ? e->start_price[r] : 0;
+		e->price[r] = e->prices ? e->start_price[r] : 0;
 	for (uint32_t round = 0; round < rounds; round++) {
 		e->n_rounds++;
-		if (e->esp)
+		if (e->prices)
 			e->n_iterations += ct_esp_tatonnement(&m, e->price);
 		for (uint32_t i = 0; i < e->n_shared; i++)
 			e->job[e->shared[i]].choice = choose(e, v, e->shared[i]);
@@ -256,7 +258,7 @@ void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_pla
 		double score;
 		uint32_t best = ct_esp_best(&e->family[i], e->price, &score);
 
-		e->pending_choice[i] = e->esp && score > 1 ? CT_ELASTICO_WAIT : best;
+		e->pending_choice[i] = e->prices && score > 1 ? CT_ELASTICO_WAIT : best;
 	}
 	for (uint32_t job = v->running_first; job != CT_NO_JOB;) {
 		const struct ct_view_job *w = ct_view_job(v, job);

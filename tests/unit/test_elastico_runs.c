@@ -240,6 +240,8 @@ static void test_invariants(void **state)
 		{ "elastic=false", "cache_hit=0.5", NULL },
 		{ "profiler_inside=true", "cache_hit=0.5", "utilisation=queue", NULL },
 		{ "pareto=false", "diminishing=false", "payback=0", NULL },
+		{ "choice=price", "bidders=queue", NULL },
+		{ "matching=false", "bidders=running", "gamma=1", NULL },
 	};
 	struct ct_policy policy = checked();
 	uint64_t switches = 0, moves = 0;
@@ -309,6 +311,8 @@ static void test_skipping_changes_nothing(void **state)
 		{ { "every_epoch=false", "iac=false", NULL }, { "every_epoch=true", "iac=false", NULL } },
 		{ { "every_epoch=false", "utilisation=queue", "cache_hit=0.3", "window=33", NULL },
 		  { "every_epoch=true", "utilisation=queue", "cache_hit=0.3", "window=33", NULL } },
+		{ { "every_epoch=false", "choice=price", "bidders=queue", NULL },
+		  { "every_epoch=true", "choice=price", "bidders=queue", NULL } },
 	};
 
 	(void)state;
@@ -331,11 +335,115 @@ static void test_skipping_changes_nothing(void **state)
 	}
 }
 
+/* ESP is its parts: without each of them it is not there. */
+static void test_parts_of_esp(void **state)
+{
+	static const char *const whole[] = { "esp=false", NULL },
+				 *const parts[] = { "prices=false", "matching=false", "passes=false",
+						    "reshape_hosts=false", NULL },
+				 *const one[] = { "passes=false", NULL };
+	bool differs = false;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct made_up m;
+		struct ct_world *a, *b, *c;
+
+		make_up(&m, seed);
+		a = run(&m, &ct_policy_elastico, whole);
+		b = run(&m, &ct_policy_elastico, parts);
+		c = run(&m, &ct_policy_elastico, one);
+		assert_same(a, b);
+		assert_same_results(a, b);
+		differs |= memcmp(ct_world_outcomes(a), ct_world_outcomes(c), JOBS * sizeof(struct ct_outcome)) != 0;
+		ct_world_free(a);
+		ct_world_free(b);
+		ct_world_free(c);
+		ct_workload_free(m.work);
+	}
+	assert_true(differs);
+}
+
+/* ---- jobs laid out by hand: all of one family, on one node */
+
+struct arrival {
+	double submit_s, duration_s;
+	uint32_t num_gpus;
+};
+
+static void lay_out(struct made_up *m, const uint32_t *mem_mib, const double *speed, double slow, uint32_t gpus,
+		    const struct arrival *job, uint32_t n)
+{
+	struct ct_err err = { 0 };
+
+	memset(m, 0, sizeof *m);
+	for (uint32_t c = 0; c < CONFIGS; c++)
+		m->config[0][c] = (struct ct_configuration){
+			.name = "c", .throughput = speed[c], .sm_frac = 0.2f, .gpu_mem_mib = mem_mib[c], .kind = c
+		};
+	m->family[0] = (struct ct_family){ m->config[0], CONFIGS, 0, 1, 1 };
+	for (uint32_t a = 0; a < KINDS; a++)
+		for (uint32_t b = 0; b < KINDS; b++)
+			m->slow[a][b] = m->real[a][b] = slow;
+	m->work = ct_workload_new();
+	assert_true(n <= JOBS);
+	for (uint32_t i = 0; i < n; i++) {
+		struct ct_job j = CT_JOB_INIT;
+		char id[32];
+		int k = snprintf(id, sizeof id, "job%u", i);
+
+		j.id = ct_workload_text(m->work, id, (size_t)k);
+		j.submit_us = (ct_time)(job[i].submit_s * 1e6);
+		j.duration_us = (ct_time)(job[i].duration_s * 1e6);
+		j.num_gpus = j.min_gpus = j.max_gpus = job[i].num_gpus;
+		ct_workload_add(m->work, &j);
+		m->of_job[i] = &m->family[0];
+	}
+	assert_int_equal(ct_workload_seal(m->work, &err), 0);
+	m->contention = (struct ct_contention){ m, factor };
+	m->belief = (struct ct_belief){ .state = m, .n_kinds = KINDS, .slowdown = believed };
+	m->node = (struct ct_node_spec){
+		.name = "n", .count = 1, .gpus = gpus, .gpu_type = "a", .gpu_speed = 1, .gpu_mem_mib = GPU_MIB
+	};
+}
+
+static double start_of(const struct ct_world *w, uint32_t job)
+{
+	return (double)ct_world_outcomes(w)[job].start_us / 1e6;
+}
+
+/* Greedy, two readings. One GPU; the first job runs in its fastest configuration, 24 GiB
+ * of 40: beside it there is room for a slower one of 12, not for the fastest again. It
+ * does 1200 s of work at 1.2 times the default's rate. */
+static void test_greedy_readings(void **state)
+{
+	static const uint32_t mem[CONFIGS] = { 20480, 12288, 24576, 24576 };
+	static const double speed[CONFIGS] = { 1, 0.8, 1.2, 1.1 };
+	static const struct arrival job[] = { { 0, 1200, 1 }, { 60, 1200, 1 } };
+	static const char *const fits[] = { "esp=false", "cache_hit=1", NULL }, *const fastest[] = {
+		"esp=false", "cache_hit=1", "choice=price", NULL
+	};
+	struct made_up m;
+	struct ct_world *w;
+
+	(void)state;
+	lay_out(&m, mem, speed, 1.1, 1, job, 2);
+	w = run(&m, &ct_policy_elastico, fits);
+	assert_true(fabs(start_of(w, 1) - 60) < 1e-6);
+	ct_world_free(w);
+	w = run(&m, &ct_policy_elastico, fastest);
+	assert_true(fabs(start_of(w, 1) - 1200 / 1.2) < 1e-6); /* a multiple of the epoch, 5 s */
+	ct_world_free(w);
+	ct_workload_free(m.work);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_invariants),
 		cmocka_unit_test(test_skipping_changes_nothing),
+		cmocka_unit_test(test_parts_of_esp),
+		cmocka_unit_test(test_greedy_readings),
 	};
 
 	return cmocka_run_group_tests_name("elastico runs", tests, NULL, NULL);
