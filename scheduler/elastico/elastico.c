@@ -117,6 +117,8 @@ static int init(void *state, const struct ct_view *v)
 	e->host_job = v->host->alloc(v->host->ctx, (n + 1) * sizeof *e->host_job);
 	e->host_config = v->host->alloc(v->host->ctx, (n + 1) * sizeof *e->host_config);
 	e->node_mark = v->host->alloc(v->host->ctx, (v->n_nodes + 1) * sizeof *e->node_mark);
+	e->kept = v->host->alloc(v->host->ctx, (n + 1) * sizeof *e->kept);
+	e->kept_for = CT_NO_JOB;
 	e->shared = v->host->alloc(v->host->ctx, (2 * n + 1) * sizeof *e->shared);
 	if (e->profile_max < e->profile_min)
 		return v->host->fail(v->host->ctx, "'policy.profile_max' is less than 'policy.profile_min'");
@@ -214,6 +216,7 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	count_gpus(e, v);
 	collect_profiles(e);
 	ct_iac_update(e, v);
+	ct_keep_update(e, v);
 	p->lap(p, CT_LAP_PDS);
 	ct_pack_scan(e, v);
 	p->lap(p, CT_LAP_PACK);
@@ -303,6 +306,8 @@ static const struct ct_opt opts[] = {
 	{ "alpha", CT_OPT_DOUBLE, AT(alpha), "1", 0, 1e3, NULL, NULL, "weight of the interference penalty", 0 },
 	{ "rounds", CT_OPT_INT, AT(rounds), "3", 1, CT_ELASTICO_ROUNDS, NULL, NULL, "M of Algorithm 1", 0 },
 	{ "gamma", CT_OPT_DOUBLE, AT(gamma), "0.25", 0, 1, NULL, NULL, "reservation for waiting jobs, equation 12", 0 },
+	{ "patience", CT_OPT_SECONDS, AT(patience), "0", 0, 1e9, NULL, "s",
+	  "a gang that has waited so long gets GPUs kept for it alone, 0 = never", 0 },
 	{ "tau_base", CT_OPT_DOUBLE, AT(tau_base), "1.5", 1, 100, NULL, NULL, "tolerated slow-down at the target", 0 },
 	{ "beta", CT_OPT_DOUBLE, AT(beta), "0.5", 0, 100, NULL, NULL, "its sensitivity to utilisation", 0 },
 	{ "beta_max", CT_OPT_DOUBLE, AT(beta_max), "0.25", 0, 100, NULL, NULL, "most that utilisation adds", 0 },

@@ -7,6 +7,7 @@
  *	pack.c      where a job could go: idle GPUs, GPUs with one resident
  *	pds.c       Algorithm 1: reservation, rounds
  *	admit.c     admission from the queue
+ *	keep.c      GPUs kept for a job that has waited too long
  *	adapt.c     what is changed of running jobs: switches, moves, growth, measurement
  *	elastico.c  options, callbacks, the epoch
  *
@@ -225,6 +226,7 @@ struct ct_elastico {
 	int64_t horizon, rounds, iterations;
 	double switch_cost, step, price_tolerance, alpha, gamma, margin, payback;
 	double tau_base, beta, beta_max, target, hysteresis, cache_hit;
+	ct_time patience;
 	ct_time hold, window, util_window, profile_min, profile_max, epoch;
 	/* the machine */
 	double gpu_cpu_milli, gpu_ram_mib; /* a GPU's part, 0 = unlimited */
@@ -234,6 +236,9 @@ struct ct_elastico {
 	bool hosts_modelled;               /* CPU or host memory limited somewhere */
 	uint32_t profiler_gpu;             /* not to be used, or CT_ANY */
 	uint32_t n_gpus_up;
+	unsigned char *kept; /* for each GPU: is it kept for */
+	uint32_t kept_for, n_kept;
+	bool open; /* the search under way is for that job */
 	/* families; arrays per configuration are numbered family->first + configuration */
 	struct ct_elastico_family *family;
 	size_t n_families, cap_families;
@@ -358,6 +363,14 @@ int ct_admit_make_room(struct ct_elastico *e, const struct ct_view *v, struct ct
 
 /* The hosts and the newcomer after the job has taken the place. */
 void ct_admit_settle(struct ct_elastico *e, const struct ct_view *v, uint32_t job, const struct ct_elastico_place *at);
+
+/* ---- keep.c */
+/* May a job be placed on it now? */
+bool ct_keep_usable(const struct ct_elastico *e, uint32_t gpu);
+/* Idle GPUs of a node that are kept from the job under consideration. */
+uint32_t ct_keep_idle_on(const struct ct_elastico *e, const struct ct_view *v, uint32_t node);
+/* Before the epoch: who has started, who has waited too long. */
+void ct_keep_update(struct ct_elastico *e, const struct ct_view *v);
 
 /* ---- adapt.c */
 void ct_adapt_measure(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);

@@ -13,11 +13,6 @@ enum { MAX_CANDIDATES = 6 }; /* configurations of a gang that are tried */
 
 /* ---- who stands where */
 
-static bool usable_gpu(const struct ct_elastico *e, uint32_t gpu)
-{
-	return gpu != e->profiler_gpu;
-}
-
 static void meet(struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t other)
 {
 	struct ct_elastico_job *j = &e->job[job];
@@ -52,7 +47,7 @@ static void look_at_gpu(struct ct_elastico *e, const struct ct_view *v, uint32_t
 		if (g->mem_mib < j->least_mem)
 			j->least_mem = g->mem_mib;
 	}
-	if (g->n_residents == 1)
+	if (g->n_residents == 1 && ct_keep_usable(e, gpu))
 		e->job[g->resident[0]].n_alone++;
 	if (g->n_residents >= 2) {
 		meet(e, v, g->resident[0], g->resident[1]);
@@ -189,9 +184,11 @@ static uint32_t idle_on(const struct ct_elastico *e, const struct ct_view *v, ui
 	bool held_back = e->profiler_gpu != CT_ANY && ct_view_gpu(v, e->profiler_gpu)->node == node &&
 			 !ct_view_gpu(v, e->profiler_gpu)->n_residents;
 
+	uint32_t kept = held_back + ct_keep_idle_on(e, v, node);
+
 	if (!n->up || n->reserved)
 		return 0;
-	return n->idle_gpus > held_back ? n->idle_gpus - held_back : 0;
+	return n->idle_gpus > kept ? n->idle_gpus - kept : 0;
 }
 
 uint32_t ct_pack_idle(const struct ct_elastico *e, const struct ct_view *v, uint32_t partition, uint32_t type)
@@ -209,6 +206,12 @@ uint32_t ct_pack_idle(const struct ct_elastico *e, const struct ct_view *v, uint
 
 		idle -= n->up && !n->reserved && !ct_view_gpu(v, e->profiler_gpu)->n_residents &&
 			suits(partition, type, n->partition, n->gpu_type);
+	}
+	for (uint32_t i = 0; i < v->n_nodes && idle && e->n_kept && !e->open; i++) {
+		const struct ct_view_node *n = ct_view_node(v, i);
+
+		if (n->up && !n->reserved && suits(partition, type, n->partition, n->gpu_type))
+			idle -= ct_keep_idle_on(e, v, i);
 	}
 	return idle;
 }
@@ -246,7 +249,7 @@ static void take_idle(struct ct_elastico *e, const struct ct_view *v, uint32_t n
 	for (uint32_t i = 0; i < n->n_gpus && want; i++) {
 		uint32_t gpu = n->first_gpu + i;
 
-		if (ct_view_gpu(v, gpu)->n_residents || !usable_gpu(e, gpu))
+		if (ct_view_gpu(v, gpu)->n_residents || !ct_keep_usable(e, gpu))
 			continue;
 		e->found[at++] = gpu;
 		want--;
@@ -404,7 +407,7 @@ static uint32_t take_host(struct search *s, uint32_t host, uint32_t want, uint32
 	uint32_t n = s->v->host->gpus_of(s->v->host->ctx, host, e->gpus, s->v->n_gpus), got = 0;
 
 	for (uint32_t i = 0; i < n && got < want; i++)
-		if (ct_view_gpu(s->v, e->gpus[i])->n_residents == 1)
+		if (ct_view_gpu(s->v, e->gpus[i])->n_residents == 1 && ct_keep_usable(e, e->gpus[i]))
 			e->found[at + got++] = e->gpus[i];
 	return got;
 }

@@ -241,6 +241,7 @@ static void test_invariants(void **state)
 		{ "profiler_inside=true", "cache_hit=0.5", "utilisation=queue", NULL },
 		{ "pareto=false", "diminishing=false", "payback=0", NULL },
 		{ "choice=price", "bidders=queue", NULL },
+		{ "patience=120", "profiler_inside=true", "cache_hit=0.5", NULL },
 		{ "matching=false", "bidders=running", "gamma=1", NULL },
 	};
 	struct ct_policy policy = checked();
@@ -311,6 +312,7 @@ static void test_skipping_changes_nothing(void **state)
 		{ { "every_epoch=false", "iac=false", NULL }, { "every_epoch=true", "iac=false", NULL } },
 		{ { "every_epoch=false", "utilisation=queue", "cache_hit=0.3", "window=33", NULL },
 		  { "every_epoch=true", "utilisation=queue", "cache_hit=0.3", "window=33", NULL } },
+		{ { "every_epoch=false", "patience=33", NULL }, { "every_epoch=true", "patience=33", NULL } },
 		{ { "every_epoch=false", "choice=price", "bidders=queue", NULL },
 		  { "every_epoch=true", "choice=price", "bidders=queue", NULL } },
 	};
@@ -437,13 +439,70 @@ static void test_greedy_readings(void **state)
 	ct_workload_free(m.work);
 }
 
+/* A gang of all 8 GPUs among jobs of one that come faster than they can run: 600 s of work
+ * every 30 s are 20 GPUs' worth, two on each of 8 hold 16. The gang comes after 610 s. */
+static struct ct_world *run_stream(struct made_up *m, uint32_t n, const char *const *settings)
+{
+	static const uint32_t mem[CONFIGS] = { 16384, 16384, 16384, 16384 };
+	static const double speed[CONFIGS] = { 1, 1, 1, 1 };
+	struct arrival job[JOBS];
+	uint32_t gang = 21;
+
+	for (uint32_t i = 0; i < n; i++)
+		job[i] = i == gang ? (struct arrival){ 610, 600, 8 }
+				   : (struct arrival){ 30.0 * (i < gang ? i : i - 1), 600, 1 };
+	lay_out(m, mem, speed, 1.1, 8, job, n);
+	return run(m, &ct_policy_elastico, settings);
+}
+
+static double wait_of_gang(uint32_t n, const char *const *settings)
+{
+	struct made_up m;
+	struct ct_world *w = run_stream(&m, n, settings);
+	struct ct_account a;
+	double wait = start_of(w, 21) - 610;
+
+	ct_world_account(w, &a);
+	assert_int_equal(a.finished, n);
+	ct_world_free(w);
+	ct_workload_free(m.work);
+	return wait;
+}
+
+/* It waits for the end of the stream, however long: the rule of admission (passing over)
+ * starves it, and reservation in prices does not help. */
+static void test_gang_starves(void **state)
+{
+	static const char *const plain[] = { "cache_hit=1", NULL }, *const all[] = { "cache_hit=1", "gamma=1", NULL };
+
+	(void)state;
+	assert_true(wait_of_gang(80, plain) > 30 * 78 - 610);
+	assert_true(wait_of_gang(160, plain) > 30 * 158 - 610);
+	assert_true(wait_of_gang(160, all) > 30 * 158 - 610);
+}
+
+/* With `patience` it waits that long, and then for who is on the GPUs kept for it: at
+ * most two, who do 600 s of work at 1/1.1 of their rate; epochs on top. */
+static void test_patience_bounds_it(void **state)
+{
+	static const char *const plain[] = { "cache_hit=1", "patience=300", NULL }, *const no_esp[] = {
+		"cache_hit=1", "patience=300", "esp=false", NULL
+	};
+	double bound = 300 + 600 * 1.1 + 3 * 5;
+
+	(void)state;
+	assert_true(wait_of_gang(80, plain) >= 300);
+	assert_true(wait_of_gang(80, plain) <= bound);
+	assert_true(wait_of_gang(160, plain) <= bound);
+	assert_true(wait_of_gang(160, no_esp) <= bound);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_invariants),
-		cmocka_unit_test(test_skipping_changes_nothing),
-		cmocka_unit_test(test_parts_of_esp),
-		cmocka_unit_test(test_greedy_readings),
+		cmocka_unit_test(test_invariants),   cmocka_unit_test(test_skipping_changes_nothing),
+		cmocka_unit_test(test_parts_of_esp), cmocka_unit_test(test_greedy_readings),
+		cmocka_unit_test(test_gang_starves), cmocka_unit_test(test_patience_bounds_it),
 	};
 
 	return cmocka_run_group_tests_name("elastico runs", tests, NULL, NULL);
