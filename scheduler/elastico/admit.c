@@ -161,7 +161,7 @@ static int try(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p
 		return pass + 1 < PASSES ? 0 : start_without_gpus(e, v, p, job);
 	if (k->failed == e->pass)
 		return 0;
-	if (pass + 1 < PASSES && e->pending_choice[k->family] == CT_ELASTICO_WAIT)
+	if (pass + 1 < PASSES && ct_pds_choice(e, job) == CT_ELASTICO_WAIT)
 		return 0;
 	at = ct_pack_find(e, v, job, fmax(e->margin, gain_of_pass[pass]));
 	if (!at.found && e->uneven && pass + 1 == PASSES) {
@@ -193,7 +193,7 @@ static void note_waiting(struct ct_elastico *e, const struct ct_view *v, struct 
 		}
 		if (!ct_view_job(v, job)->num_gpus)
 			p->note(p, job, CT_WHY_NO_GANG, CT_NO_JOB, 0, 0);
-		else if (e->pending_choice[k->family] == CT_ELASTICO_WAIT)
+		else if (ct_pds_choice(e, job) == CT_ELASTICO_WAIT)
 			p->note(p, job, CT_WHY_PRICE, CT_NO_JOB, e->price[CT_ELASTICO_MEM], e->price[CT_ELASTICO_SM]);
 		else
 			p->note(p, job, k->why, CT_NO_JOB, k->a, k->b);

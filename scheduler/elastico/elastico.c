@@ -154,7 +154,7 @@ static void on_submit(void *state, const struct ct_view *v, uint32_t job)
 
 	CT_GROW(e->job, e->cap_jobs, (size_t)job + 1);
 	while (e->n_jobs <= job)
-		e->job[e->n_jobs++] = (struct ct_elastico_job){ .window_us = -1, .profile_us = -1 };
+		e->job[e->n_jobs++] = (struct ct_elastico_job){ .window_us = -1, .profile_us = -1, .weight = 1 };
 	j = &e->job[job];
 	e->now = v->now_us;
 	ct_rst_submit(e, v, job);
@@ -165,13 +165,22 @@ static void on_submit(void *state, const struct ct_view *v, uint32_t job)
 		e->profiling[e->n_profiling++] = job;
 	}
 	e->dirty = true;
+	e->n_active++;
+	if (!e->weighted)
+		return;
+	CT_GROW(e->group, e->cap_group, e->n_active);
+	CT_GROW(e->left, e->cap_left, e->n_active + 1);
+	CT_GROW(e->gpus_of_group, e->cap_gpus_of_group, e->n_active);
 }
 
 static void on_finish(void *state, const struct ct_view *v, uint32_t job)
 {
+	struct ct_elastico *e = state;
+
 	(void)v;
 	(void)job;
-	((struct ct_elastico *)state)->dirty = true;
+	e->n_active--;
+	e->dirty = true;
 }
 
 static void on_change(void *state, const struct ct_view *v, uint32_t job)
@@ -216,6 +225,8 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	count_gpus(e, v);
 	collect_profiles(e);
 	ct_iac_update(e, v);
+	if (ct_weights_update(e, v))
+		return 1;
 	ct_keep_update(e, v);
 	p->lap(p, CT_LAP_PDS);
 	ct_pack_scan(e, v);
@@ -250,6 +261,8 @@ static void fini(void *state)
 	free(e->pending_gpus);
 	free(e->pending_choice);
 	free(e->group);
+	free(e->left);
+	free(e->gpus_of_group);
 	free(e->class);
 	free(e->job);
 	free(e->profiling);
@@ -303,6 +316,14 @@ static const struct ct_opt opts[] = {
 	{ "iterations", CT_OPT_INT, AT(iterations), "20", 1, 1e6, NULL, NULL, "most price updates of a round", 0 },
 	{ "price_tolerance", CT_OPT_DOUBLE, AT(price_tolerance), "0.02", 0, 1, NULL, NULL,
 	  "prices stand when demand is this near to capacity, or they are 0", 0 },
+	{ "weights", CT_OPT_ENUM, AT(weighted), "equal", 0, 0, "equal|remaining", NULL,
+	  "w of equations 6 and 7: 1, or by the inverse of the estimated work left, 1 on average", 0 },
+	{ "estimate", CT_OPT_ENUM, AT(estimate), "noisy", 0, 0, "noisy|column", NULL,
+	  "weights=remaining: run times with log-normal error, drawn once a job, or the trace's requested time", 0 },
+	{ "estimate_sigma", CT_OPT_DOUBLE, AT(estimate_sigma), "0.5", 0.1, 10, NULL, NULL,
+	  "sigma of that error; never the true time", 0 },
+	{ "weight_span", CT_OPT_DOUBLE, AT(weight_span), "10", 1, 1e6, NULL, "x",
+	  "no weight is further from the geometric mean than this", 0 },
 	{ "alpha", CT_OPT_DOUBLE, AT(alpha), "1", 0, 1e3, NULL, NULL, "weight of the interference penalty", 0 },
 	{ "rounds", CT_OPT_INT, AT(rounds), "3", 1, CT_ELASTICO_ROUNDS, NULL, NULL, "M of Algorithm 1", 0 },
 	{ "gamma", CT_OPT_DOUBLE, AT(gamma), "0.25", 0, 1, NULL, NULL, "reservation for waiting jobs, equation 12", 0 },

@@ -357,7 +357,8 @@ static uint32_t reply_of(const struct search *s, const struct ct_elastico_hosts 
 	const struct ct_pair_choice *r;
 
 	if (e->by_price)
-		return ct_esp_choose(&e->family[h->family], e->price, h->config, e->switch_cost);
+		return ct_esp_choose(&e->family[h->family], e->job[h->first].weight, e->price, h->config,
+				     e->switch_cost);
 	r = ct_iac_reply(e, s->v, s->family, config, h->family);
 	return r->value < 0 ? h->config : r->other;
 }
@@ -507,7 +508,7 @@ static uint32_t beside(struct search *s, const struct ct_elastico_hosts *h)
 	double score;
 
 	if (e->by_price)
-		return ct_esp_best(s->f, e->price, &score);
+		return ct_esp_best(s->f, e->job[s->job].weight, e->price, &score);
 	c = ct_iac_fixed(e, s->v, s->family, h->family, h->config);
 	if (c->value < 0 && h->free && e->pds && e->reshape_hosts)
 		c = ct_iac_joint(e, s->v, s->family, h->family);
@@ -600,7 +601,7 @@ static void find_first(struct search *s)
 	double below = INFINITY, score;
 
 	if (s->e->by_price) {
-		first_host(s, ct_esp_best(f, s->e->price, &score));
+		first_host(s, ct_esp_best(f, s->e->job[s->job].weight, s->e->price, &score));
 		return;
 	}
 	while (!s->best.found) {
@@ -705,7 +706,7 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 static struct ct_elastico_place find_alone(struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t want)
 {
 	const struct ct_view_job *j = ct_view_job(v, job);
-	uint32_t family = e->job[job].family, config = e->pending_choice[family];
+	uint32_t family = e->job[job].family, config = ct_pds_choice(e, job);
 	const struct ct_elastico_family *f = &e->family[family];
 	struct ct_elastico_place p = { .why = CT_WHY_NO_GANG };
 	double share = ct_rst_share(f, want, j->num_gpus);

@@ -241,6 +241,7 @@ static void test_invariants(void **state)
 		{ "profiler_inside=true", "cache_hit=0.5", "utilisation=queue", NULL },
 		{ "pareto=false", "diminishing=false", "payback=0", NULL },
 		{ "choice=price", "bidders=queue", NULL },
+		{ "weights=remaining", "bidders=queue", NULL },
 		{ "patience=120", "profiler_inside=true", "cache_hit=0.5", NULL },
 		{ "matching=false", "bidders=running", "gamma=1", NULL },
 	};
@@ -313,6 +314,8 @@ static void test_skipping_changes_nothing(void **state)
 		{ { "every_epoch=false", "utilisation=queue", "cache_hit=0.3", "window=33", NULL },
 		  { "every_epoch=true", "utilisation=queue", "cache_hit=0.3", "window=33", NULL } },
 		{ { "every_epoch=false", "patience=33", NULL }, { "every_epoch=true", "patience=33", NULL } },
+		{ { "every_epoch=false", "weights=remaining", "bidders=queue", NULL },
+		  { "every_epoch=true", "weights=remaining", "bidders=queue", NULL } },
 		{ { "every_epoch=false", "choice=price", "bidders=queue", NULL },
 		  { "every_epoch=true", "choice=price", "bidders=queue", NULL } },
 	};
@@ -364,6 +367,91 @@ static void test_parts_of_esp(void **state)
 		ct_workload_free(m.work);
 	}
 	assert_true(differs);
+}
+
+/* ---- weights by remaining work */
+
+/* The jobs of `seed` for long: none ends within two hours and a quarter. Two sets of true run
+ * times; estimates of their own. */
+static void make_long(struct made_up *m, uint64_t seed, int longer, uint64_t estimates)
+{
+	struct ct_stream s;
+
+	make_up(m, seed);
+	ct_stream_init(&s, estimates, CT_RANDOM_TEST, 8);
+	for (uint32_t i = 0; i < JOBS; i++) {
+		struct ct_job *j = &m->work->jobs[i];
+
+		j->duration_us = 12000 * CT_SECOND + j->duration_us * (longer ? 1 + i % 7 : 1);
+		j->requested_us = (ct_time)(gsl_ran_lognormal(&s.rng, 8, 1.5) * 1e6) + CT_SECOND;
+	}
+}
+
+/* Decisions up to that instant. */
+static size_t up_to(const struct ct_world *w, ct_time end, const struct ct_happening **out)
+{
+	size_t n, k = 0;
+
+	*out = ct_world_happenings(w, &n);
+	while (k < n && (*out)[k].time < end)
+		k++;
+	return k;
+}
+
+static bool same_up_to(const struct ct_world *a, const struct ct_world *b, ct_time end)
+{
+	const struct ct_happening *x, *y;
+	size_t n = up_to(a, end, &x), k = up_to(b, end, &y);
+
+	if (n != k)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (x[i].time != y[i].time || x[i].subject != y[i].subject || x[i].kind != y[i].kind ||
+		    x[i].config != y[i].config)
+			return false;
+	return true;
+}
+
+static ct_time first_finish(const struct ct_world *w)
+{
+	const struct ct_outcome *o = ct_world_outcomes(w);
+	ct_time first = o[0].finish_us;
+
+	for (uint32_t i = 1; i < JOBS; i++)
+		if (o[i].finish_us < first)
+			first = o[i].finish_us;
+	return first;
+}
+
+/* Other run times under the same estimates: nothing is decided differently before a job
+ * has ended. Other estimates of the same run times: something is. */
+static void test_weights_never_see_run_times(void **state)
+{
+	static const char *const how[] = { "weights=remaining", "estimate=column", "bidders=queue", "choice=price",
+					   NULL };
+	bool matters = false;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct made_up m[3];
+		struct ct_world *w[3];
+		ct_time end;
+
+		make_long(&m[0], seed, 0, 1);
+		make_long(&m[1], seed, 1, 1);
+		make_long(&m[2], seed, 0, 2);
+		for (int i = 0; i < 3; i++)
+			w[i] = run(&m[i], &ct_policy_elastico, how);
+		end = first_finish(w[0]) < first_finish(w[1]) ? first_finish(w[0]) : first_finish(w[1]);
+		assert_true(end > 8000 * CT_SECOND);
+		assert_true(same_up_to(w[0], w[1], end));
+		matters |= !same_up_to(w[0], w[2], end);
+		for (int i = 0; i < 3; i++) {
+			ct_world_free(w[i]);
+			ct_workload_free(m[i].work);
+		}
+	}
+	assert_true(matters);
 }
 
 /* ---- jobs laid out by hand: all of one family, on one node */
@@ -500,9 +588,13 @@ static void test_patience_bounds_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_invariants),   cmocka_unit_test(test_skipping_changes_nothing),
-		cmocka_unit_test(test_parts_of_esp), cmocka_unit_test(test_greedy_readings),
-		cmocka_unit_test(test_gang_starves), cmocka_unit_test(test_patience_bounds_it),
+		cmocka_unit_test(test_invariants),
+		cmocka_unit_test(test_skipping_changes_nothing),
+		cmocka_unit_test(test_parts_of_esp),
+		cmocka_unit_test(test_greedy_readings),
+		cmocka_unit_test(test_weights_never_see_run_times),
+		cmocka_unit_test(test_gang_starves),
+		cmocka_unit_test(test_patience_bounds_it),
 	};
 
 	return cmocka_run_group_tests_name("elastico runs", tests, NULL, NULL);
