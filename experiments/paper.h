@@ -35,6 +35,7 @@ struct ct_paper_figure {
 	enum ct_role role;
 	int runs;                    /* 0: not produced, `note` says why */
 	size_t study, variant, over; /* indices; over SIZE_MAX: no ratio */
+	size_t against;              /* a study: ours is the value by that one's; SIZE_MAX: none */
 	int metric;                  /* experiments/study.h */
 	double scale;
 	int invert;
