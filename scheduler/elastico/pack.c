@@ -733,18 +733,19 @@ struct ct_elastico_place ct_pack_find(struct ct_elastico *e, const struct ct_vie
 	uint32_t idle = ct_pack_idle(e, v, j->partition, j->gpu_type),
 		 fewest = e->elastic && e->rst ? j->min_gpus : j->num_gpus;
 	struct ct_elastico_place alone = find_alone(e, v, job, j->num_gpus), shared, few = { 0 };
+	bool tried;
 
 	if (alone.found)
 		return alone;
 	if (fewest < 1)
 		fewest = 1;
 	shared = ct_pack_find_shared(e, v, job, j->num_gpus, least);
-	if (idle && idle >= fewest && idle < j->num_gpus)
+	tried = idle && idle >= fewest && idle < j->num_gpus;
+	if (tried)
 		few = find_alone(e, v, job, idle);
-	if (few.found && (!shared.found || few.gain >= shared.gain)) {
+	if (few.found && (!shared.found || few.gain >= shared.gain))
 		return few;
-	}
-	if (shared.found && few.found) /* the search for few overwrote the list */
+	if (shared.found && tried) /* the search for few overwrote the list, also where it failed half way */
 		shared = ct_pack_find_shared(e, v, job, j->num_gpus, least);
 	for (uint32_t k = j->num_gpus / 2; !shared.found && k >= fewest; k /= 2) {
 		struct ct_elastico_place p = ct_pack_find_shared(e, v, job, k, least);

@@ -369,6 +369,40 @@ static void test_parts_of_esp(void **state)
 	assert_true(differs);
 }
 
+/* Where cores are scarce a search for idle GPUs may fail half way. It left its GPUs in the
+ * list of a place that was found before, so that a GPU was named twice. */
+static void test_search_that_fails_leaves_no_gpus(void **state)
+{
+	static const char *const plain[] = { NULL };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct ct_configuration config[MODELS][9][CONFIGS];
+		struct ct_family family[MODELS][9];
+		struct made_up m;
+		struct ct_world *w;
+		struct ct_account a;
+
+		make_up(&m, seed);
+		for (uint32_t i = 0; i < JOBS; i++) {
+			uint32_t model = (uint32_t)(m.of_job[i] - m.family), n = m.work->jobs[i].num_gpus;
+
+			memcpy(config[model][n], m.config[model], sizeof m.config[model]);
+			for (uint32_t c = 0; c < CONFIGS; c++)
+				config[model][n][c].cpu_milli = n * (2000 + 4000 * model);
+			family[model][n] = m.family[model];
+			family[model][n].config = config[model][n];
+			m.of_job[i] = &family[model][n];
+		}
+		m.node.cpu_milli = 40000;
+		w = run(&m, &ct_policy_elastico, plain); /* the engine refuses what is wrong */
+		ct_world_account(w, &a);
+		assert_true(a.finished + a.rejected == JOBS && a.finished > JOBS / 2);
+		ct_world_free(w);
+		ct_workload_free(m.work);
+	}
+}
+
 /* ---- weights by remaining work */
 
 /* The jobs of `seed` for long: none ends within two hours and a quarter. Two sets of true run
@@ -593,6 +627,7 @@ int main(void)
 		cmocka_unit_test(test_parts_of_esp),
 		cmocka_unit_test(test_greedy_readings),
 		cmocka_unit_test(test_weights_never_see_run_times),
+		cmocka_unit_test(test_search_that_fails_leaves_no_gpus),
 		cmocka_unit_test(test_gang_starves),
 		cmocka_unit_test(test_patience_bounds_it),
 	};
