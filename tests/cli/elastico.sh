@@ -22,5 +22,20 @@ that [ "$(wait_of apply b)" = 0 ]
 # Nobody hosts anybody: switches go on without partners (once an endless loop).
 begin "one resident a GPU" timeout 60 "$C" run "$root/experiments/paper/scenario.yaml" --policy elastico --set sim.residents=1 --json
 status 0; out '*"jobs_left": 0,*'
+# The table of effects has a study for each constant of the README's table.
+begin "constants have studies" true; status 0
+that python3 - "$root" <<'EOF'
+import re, sys
+root = sys.argv[1]
+text = open(root + "/scheduler/elastico/README.md").read().split("## Constants", 1)[1].split("\n## ", 1)[0]
+rows = [r.split("|")[1] for r in text.splitlines() if r.startswith("| `")]
+names = [n for r in rows for n in re.findall("`([a-z_.]+)`", r)]
+yaml = open(root + "/experiments/paper/published.yaml").read()
+shown = yaml.split("- table: effects", 1)[1].split("variants:", 1)[0]
+studies = dict(re.findall(r"^  ([\w.-]+): \{(.*)\}$", yaml.split("\nstudies:\n", 1)[1].split("\nfigures:\n", 1)[0], re.M))
+keys = " ".join(studies[s] for s in re.findall(r"[\w.-]+", shown.split("studies:", 1)[1]))
+missing = [n for n in names if not re.search(r"(^|[ {])(policy\.)?" + re.escape(n) + ":", keys)]
+assert len(names) > 25 and not missing, missing
+EOF
 begin "no such reading" "$C" $run --set policy.violations=never; status 3; err "*policy.violations*wait*apply*"
 finish

@@ -23,6 +23,9 @@ that grep -q '^table4.lucid.jct,table4,x,"Table 4, row lucid",fit,0.46,' "$W/row
 begin "shown" "$C" repro misses $small; status 0
 out "study * variant * mean_jct_s * median_train_jct_s * throughput * sm_active_frac * seeds"
 out "load-3 * elastico-rigid * +- *"; out "mean_jct_s, as a ratio of means to volcano under common arrivals;"
+begin "effects" "$C" repro effects $small --csv "$W/effects.csv"; status 0; out "*all by their values in study main, under the same seeds"
+that grep -q '^effects.horizon-high.elastico.mean_jct_s,effects,x,,beside,,1,1,1,' "$W/effects.csv" # a short queue
+that awk -F, '/choice-price.*jct/ { x = $7 } END { exit !(x > 0 && x != 1) }' "$W/effects.csv"
 begin "another Volcano" "$C" repro table4 $small --volcano volcano-gpubinpack; status 0; out "*as Volcano volcano-gpubinpack"
 begin "no such Volcano" "$C" repro table4 --volcano vulcano; status 3; err "*no variant 'vulcano'*"
 begin "no width" "$C" repro --width 0; status 2; err "*--width wants a percentage of 0.1 to 100*"
