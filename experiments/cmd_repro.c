@@ -522,7 +522,8 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|table5|table6|table7|table8|table9|load|where|misses|why|gangs|sensitivity|effects|all] [OPTION]...",
+	.usage = "[table4|table5|table6|table7|table8|table9|load|where|misses|why|gangs|sensitivity|effects|all] "
+		 "[OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =
