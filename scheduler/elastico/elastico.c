@@ -32,6 +32,7 @@ const struct ct_why ct_elastico_whys[] = {
 	[CT_WHY_EXPANDED] = { "expanded", "grown from %a to %b GPUs", 0 },
 	[CT_WHY_MEASURED] = { "measured", "measured slow-down %a beside %j, %b is tolerated", 0 },
 	[CT_WHY_SEPARATED] = { "separated", "parted from %j: slow-downs %a, %b", 0 },
+	[CT_WHY_KEPT] = { "kept", "%a GPUs are kept for it, as it has waited for %b s", 0 },
 	[CT_WHYS] = { NULL, NULL, 0 },
 };
 
@@ -227,7 +228,7 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	ct_iac_update(e, v);
 	if (ct_weights_update(e, v))
 		return 1;
-	ct_keep_update(e, v);
+	ct_keep_update(e, v, p);
 	p->lap(p, CT_LAP_PDS);
 	ct_pack_scan(e, v);
 	p->lap(p, CT_LAP_PACK);

@@ -134,6 +134,7 @@ enum ct_elastico_why {
 	CT_WHY_EXPANDED,
 	CT_WHY_MEASURED,
 	CT_WHY_SEPARATED,
+	CT_WHY_KEPT,
 	CT_WHYS
 };
 extern const struct ct_why ct_elastico_whys[];
@@ -396,7 +397,7 @@ bool ct_keep_usable(const struct ct_elastico *e, uint32_t gpu);
 /* Idle GPUs of a node that are kept from the job under consideration. */
 uint32_t ct_keep_idle_on(const struct ct_elastico *e, const struct ct_view *v, uint32_t node);
 /* Before the epoch: who has started, who has waited too long. */
-void ct_keep_update(struct ct_elastico *e, const struct ct_view *v);
+void ct_keep_update(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);
 
 /* ---- adapt.c */
 void ct_adapt_measure(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);

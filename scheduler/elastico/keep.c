@@ -125,7 +125,7 @@ static bool is_whole(const struct ct_elastico *e, const struct ct_view *v)
 	return true;
 }
 
-void ct_keep_update(struct ct_elastico *e, const struct ct_view *v)
+void ct_keep_update(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p)
 {
 	e->open = false;
 	if (e->kept_for != CT_NO_JOB && (ct_view_job(v, e->kept_for)->state != CT_VIEW_QUEUED || !is_whole(e, v)))
@@ -133,8 +133,11 @@ void ct_keep_update(struct ct_elastico *e, const struct ct_view *v)
 	if (!e->patience || !e->pds || e->kept_for != CT_NO_JOB)
 		return;
 	for (uint32_t job = v->queue_first, n = 0; job != CT_NO_JOB && n < (uint64_t)e->horizon; n++) {
-		if (is_due(e, v, job) && keep_for(e, v, job))
+		if (is_due(e, v, job) && keep_for(e, v, job)) {
+			p->note(p, job, CT_WHY_KEPT, CT_NO_JOB, e->n_kept,
+				(double)(v->now_us - ct_view_job(v, job)->since_us) / 1e6);
 			return;
+		}
 		job = ct_view_job(v, job)->next;
 	}
 }

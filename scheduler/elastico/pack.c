@@ -500,6 +500,25 @@ static void consider(struct search *s, uint32_t config, double pace)
 	s->best = p;
 }
 
+/* Pairs fit and none is tolerated: the numbers of one of them, of the first host met. */
+static void note_intolerable(struct search *s, const struct ct_elastico_hosts *h)
+{
+	const struct ct_elastico_family *g = &s->e->family[h->family];
+
+	for (uint32_t i = 0; i < s->f->n_front && !s->tolerance; i++)
+		for (uint32_t k = 0; k <= g->n_front; k++) {
+			uint32_t c = s->f->front[i], other = k ? g->front[k - 1] : h->config;
+			struct ct_pair p =
+			    ct_iac_pair(s->e, s->v, s->f, c, s->share, g, other, h->share, room_of(s, h));
+
+			if (!p.fits)
+				continue;
+			note_failure(s, h, c, &p);
+			break;
+		}
+	s->tolerance = true;
+}
+
 /* A newcomer's configuration beside that host; CT_ANY: there is none. */
 static uint32_t beside(struct search *s, const struct ct_elastico_hosts *h)
 {
@@ -514,8 +533,10 @@ static uint32_t beside(struct search *s, const struct ct_elastico_hosts *h)
 		c = ct_iac_joint(e, s->v, s->family, h->family);
 	if (c->value >= 0)
 		return c->self;
-	s->memory |= !c->fits;
-	s->tolerance |= c->fits;
+	if (c->fits)
+		note_intolerable(s, h);
+	else
+		s->memory = true;
 	return CT_ANY;
 }
 
