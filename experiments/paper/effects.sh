@@ -18,7 +18,8 @@ trap 'rm -f "$tmp" "$rows"' EXIT
 A study changes one constant of the scenario (`experiments/paper/scenario.yaml`) or of the policy; `*0.8` multiplies what stands
 there. Shown is by how many per cent ElastiCo's mean JCT and throughput, as ratios to Volcano's, and its attainment change, and half of
 the 95 % interval of that, under the same seeds. **Bold**: the interval leaves out 0. Some sixty studies with three figures each: about
-nine would be bold by chance.
+nine would be bold by chance, and as all are compared with the same runs, what those had of luck moves all rows alike: read rows beside
+each other.
 
 | study | change | JCT, % | throughput, % | attainment, % |
 |---|---|---|---|---|
