@@ -166,7 +166,7 @@ static void grow_scratch(struct ct_elastico *e)
 		e->config_head[i] = CT_ANY;
 	CT_GROW(e->pending_gpus, e->cap_pending_gpus, e->n_families);
 	CT_GROW(e->pending_choice, e->cap_pending_choice, e->n_families);
-	CT_GROW(e->group, e->cap_group, e->n_configs + e->n_families);
+	CT_GROW(e->group, e->cap_group, (size_t)e->n_configs + e->n_families);
 	ct_iac_grow(e);
 }
 
