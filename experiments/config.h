@@ -69,9 +69,9 @@ struct ct_config {
 		size_t n_options, cap_options;
 	} trace;
 	struct {
-		const char *kind, *constants;   /* kind NULL: the jobs are those of trace.file */
-		int64_t jobs, node_gpus, seed;  /* seed -1: sim.seed */
-		double days, gpus, load, share; /* 0: what the generator says; gpus: of the cluster */
+		const char *kind, *constants, *change; /* kind NULL: the jobs are those of trace.file */
+		int64_t jobs, node_gpus, seed;         /* seed -1: sim.seed */
+		double days, gpus, load, share;        /* 0: what the generator says; gpus: of the cluster */
 		double spread, tilt;
 		int failed;
 	} generate;

@@ -65,6 +65,8 @@ static const struct ct_opt generate_opts[] = {
 	  "also jobs that fail, as in the trace (state 'Failed')", WHERE },
 	{ "constants", CT_OPT_TEXT, AT(generate.constants), "", 0, 0, NULL, NULL,
 	  "instead of the generator's own file of constants", PATH },
+	{ "change", CT_OPT_TEXT, AT(generate.change), "", 0, 0, NULL, NULL,
+	  "constants that are otherwise: infer_share=*0.8, train_gpus@8=0 (NAME[@KEY]=VALUE, *FACTOR)", WHERE },
 	{ 0 },
 };
 static const struct ct_opt cluster_opts[] = {
