@@ -112,6 +112,10 @@ struct ct_config {
 		int residual;
 		double scaling, gpu_span;
 		int amp, jobs_start; /* jobs_start: 0 default, 1 fastest */
+		int64_t draw;
+		int host, measured; /* host: 0 fitted, 1 blind */
+		double default_batch;
+		const char *change;
 	} calib;
 	struct {
 		const char *file;
