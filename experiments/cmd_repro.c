@@ -6,6 +6,7 @@
 #include "experiments/progress.h"
 #include "experiments/repro.h"
 #include "experiments/repro_fits.h"
+#include "experiments/repro_iac.h"
 #include "experiments/statistics.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
@@ -408,9 +409,17 @@ static int ceilings(const struct request *q, const struct ct_study *s, const cha
 	return 0;
 }
 
+/* Before anything runs. */
+static void say_expected(const struct ct_repro *expected)
+{
+	for (size_t i = 0; i < expected->n; i++)
+		if (*expected->row[i].figure->note)
+			ct_note("%s", expected->row[i].figure->note);
+}
+
 static int repro(const struct ct_command *self, struct request *q, struct ct_program *program, struct ct_err *err)
 {
-	struct ct_repro rows = { 0 };
+	struct ct_repro rows = { 0 }, expected = { 0 };
 	const char *published, *scenario;
 	struct ct_study *s;
 	struct ct_paper *p;
@@ -425,7 +434,10 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 	}
 	s = ct_study_new(p, scenario, q->set, q->n_set);
 	ct_repro_want(p, s, q->table, (unsigned)q->seeds);
-	rc = simulate(q, program, s, err);
+	rc = ct_repro_expect(q->table, &expected, err);
+	say_expected(&expected);
+	if (!rc)
+		rc = simulate(q, program, s, err);
 	if (!rc && !*program->interrupted) {
 		ct_repro_rows(p, s, q->table, &rows);
 		rc = q->fits ? range(q, program, p, scenario, &rows, err) : 0;
@@ -434,9 +446,12 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		rc = ceilings(q, s, scenario, &rows, err);
 	if (!rc && !*program->interrupted)
 		rc = ct_repro_calibration(q->table, &rows, err);
+	ct_repro_find_iac(&rows);
+	ct_repro_prepend(&rows, &expected);
 	if (!rc && !*program->interrupted)
 		rc = conclude(q, p, &rows, err);
 	ct_repro_fini(&rows);
+	ct_repro_fini(&expected);
 	ct_study_free(s);
 	ct_paper_free(p);
 	return rc;
@@ -470,7 +485,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|table5|table6|table7|table8|table9|load|where|sensitivity|all] [OPTION]...",
+	.usage = "[table4|table5|table6|table7|table8|table9|load|where|sensitivity|sure|iac|all] [OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =
@@ -478,6 +493,7 @@ const struct ct_command ct_cmd_repro = {
 	    "behind them in experiments/paper/scenario.yaml. Only rows of role 'fit' were used to choose it.",
 	.examples = "  cotenant repro table4\n"
 		    "  cotenant repro all --seeds 20 -j 2 --json > all.json\n"
+		    "  cotenant repro sure --seeds 40 -j 2\n"
 		    "  cotenant repro table4 --set calib.residual=false",
 	.run = run,
 };
