@@ -25,6 +25,7 @@ enum {
 	CALIB,
 	CURVE,
 	VOLCANO,
+	WITHOUT,
 	EVALUATIONS,
 	BLIND_HOST
 };
@@ -43,9 +44,10 @@ static const struct ct_flag flags[] = {
 	{ "seed", SEED, "N", "fit, import, train, eval: the (first) seed (default 1)" },
 	{ "out", OUT, "PATH", "fit, import, train, posterior: file to write; show: folder for CSV files" },
 	{ "predictor", PREDICTOR, "NAME", "train: dnn, xgb or linear (default dnn)" },
-	{ "seeds", SEEDS, "N", "eval: how many seeds, for the intervals (default 3)" },
+	{ "seeds", SEEDS, "N", "eval: how many, for the intervals (default 3); scenario: runs of a vector (60)" },
 	{ "volcano", VOLCANO, "NAME", "scenario: the Volcano profile that is fitted (default volcano)" },
-	{ "evaluations", EVALUATIONS, "N", "scenario: vectors tried from each of four starts (default 40)" },
+	{ "without", WITHOUT, "FIGURE", "scenario: a figure that the loss leaves out, e.g. one out of reach" },
+	{ "evaluations", EVALUATIONS, "N", "scenario: vectors tried from each of four starts (default 30)" },
 	{ "blind-host", BLIND_HOST, NULL, "posterior: host pressure's prior is the share of time the GPU is idle" },
 	{ "jobs", 'j', "N", "scenario: worker processes (default 1)" },
 	{ "json", JSON, NULL, "one JSON document on stdout" },
@@ -139,8 +141,8 @@ static int take(struct ct_calib_args *a, int id, const char *arg)
 		a->predictor = arg;
 		break;
 	case SEEDS:
-		if (ct_parse_i64(arg, strlen(arg), &seed) || seed < 1 || seed > 20)
-			return ct_misuse(a->command, "--seeds wants a whole number from 1 to 20, got '%.40s'", arg);
+		if (ct_parse_i64(arg, strlen(arg), &seed) || seed < 1 || seed > 200)
+			return ct_misuse(a->command, "--seeds wants a whole number from 1 to 200, got '%.40s'", arg);
 		a->seeds = (unsigned)seed;
 		break;
 	case CALIB:
@@ -151,6 +153,9 @@ static int take(struct ct_calib_args *a, int id, const char *arg)
 		break;
 	case VOLCANO:
 		a->volcano = arg;
+		break;
+	case WITHOUT:
+		a->without = arg;
 		break;
 	case EVALUATIONS:
 		return positive(a, "evaluations", arg, &a->evaluations);
@@ -172,9 +177,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 {
 	struct ct_flag_reader r = { .command = self, .argc = argc, .argv = argv };
 	struct ct_arena arena = { 0 };
-	struct ct_calib_args a = {
-		.command = self, .arena = &arena, .seed = 1, .seeds = 3, .interrupted = program->interrupted
-	};
+	struct ct_calib_args a = { .command = self, .arena = &arena, .seed = 1, .interrupted = program->interrupted };
 	int id, rc = 0;
 
 	while (!rc && (id = ct_flag_next(&r)) >= 0)

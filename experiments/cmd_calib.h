@@ -16,10 +16,10 @@ struct ct_calib_args {
 	struct ct_arena *arena;
 	const char *dir, *solo, *pairs, *mode, *gpu, *gpu_mem, *reserve, *out, *predictor, *calib;
 	uint64_t seed;
-	unsigned seeds; /* how many, from `seed` on */
+	unsigned seeds; /* how many; 0: as it likes */
 	int measured, json, curve, blind_host;
 	/* scenario */
-	const char *volcano;
+	const char *volcano, *without;
 	unsigned processes, evaluations; /* 0: as it likes */
 	const volatile sig_atomic_t *interrupted;
 	int argc; /* operands after the action */

@@ -15,6 +15,8 @@ static const char *const type_name[CT_SCORES] = { "T+T", "T+I", "I+I", "overall"
 
 /* ---- for people */
 
+enum { SEEDS = 3 };
+
 static void cell(struct ct_table *t, const struct ct_score_line *l, unsigned type, enum ct_score_what what,
 		 int decimals)
 {
@@ -429,6 +431,10 @@ int ct_calib_cmd_eval(struct ct_calib_args *a)
 		return ct_misuse(a->command, "'eval --solo' wants --pairs FILE");
 	if (a->pairs && a->calib)
 		return ct_misuse(a->command, "--calib and --pairs exclude each other");
+	if (a->seeds > CT_SEEDS_MOST)
+		return ct_misuse(a->command, "'eval' takes at most %d --seeds, got %u", (int)CT_SEEDS_MOST, a->seeds);
+	if (!a->seeds)
+		a->seeds = SEEDS;
 	if (a->curve && !a->pairs && !a->calib)
 		return ct_misuse(a->command, "--curve is of measured pairs: --calib FILE or --pairs FILE");
 	rc = a->calib ? eval_file(a, &err) : a->pairs ? eval_measured(a, &err) : eval_generated(a, NULL, &err);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN = 12, STARTS = 4, EVALUATIONS = 40, SEEDS = 20 };
+enum { SHOWN = 12, STARTS = 4, EVALUATIONS = 30, SEEDS = 60 };
 enum { FIT_SEED = 1001, HELD_OUT_SEED = 2001 };
 
 static void say(void *ctx, const struct ct_scenario_vector *v, size_t n)
@@ -101,9 +101,10 @@ static int fit(struct ct_calib_args *a, struct ct_scenario_fit *f, struct ct_err
 int ct_calib_cmd_scenario(struct ct_calib_args *a)
 {
 	struct ct_scenario_fit f = { .volcano = a->volcano ? a->volcano : "volcano",
+				     .without = a->without,
 				     .starts = STARTS,
 				     .evaluations = a->evaluations ? a->evaluations : EVALUATIONS,
-				     .seeds = SEEDS,
+				     .seeds = a->seeds ? a->seeds : SEEDS,
 				     .first_seed = FIT_SEED,
 				     .held_out_seed = HELD_OUT_SEED,
 				     .how = { .processes = a->processes, .interrupted = a->interrupted },

@@ -229,6 +229,37 @@ void ct_repro_rows(const struct ct_paper *p, const struct ct_study *s, const cha
 	}
 }
 
+/* An interval shrinks with the root of the number of seeds. Tenths more than it takes, so that
+ * the next look is mostly the last; at most four times as many, since a first estimate is poor. */
+static unsigned seeds_for(const struct ct_repro_row *r, double width, unsigned most)
+{
+	double half = (r->mean_hi - r->mean_lo) / 2 / fabs(r->ours), n = (double)r->seeds, more;
+
+	if (!isfinite(r->ours) || half <= width)
+		return 0;
+	more = isfinite(half) ? 1.1 * pow(half / width, 2) : 4;
+	n = fmin(ceil(n * fmin(fmax(more, 1.1), 4)), most);
+	return n > (double)r->seeds ? (unsigned)n : 0;
+}
+
+size_t ct_repro_widen(struct ct_study *s, const struct ct_repro *rows, double width, unsigned most)
+{
+	size_t wide = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_paper_figure *f = rows->row[i].figure;
+		unsigned n = f->runs && f->role != CT_ROLE_BESIDE ? seeds_for(&rows->row[i], width, most) : 0;
+
+		if (!n)
+			continue;
+		wide++;
+		ct_study_want(s, f->study, f->variant, 1, n);
+		if (f->over != SIZE_MAX)
+			ct_study_want(s, f->study, f->over, 1, n);
+	}
+	return wide;
+}
+
 /* ---- the recorded state */
 
 enum { ID, SEEDS, VALUE, AGREES, COLUMNS };

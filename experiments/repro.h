@@ -36,6 +36,10 @@ void ct_repro_fini(struct ct_repro *r);
 void ct_repro_want(const struct ct_paper *p, struct ct_study *s, const char *table, unsigned seeds);
 /* After the study has run. */
 void ct_repro_rows(const struct ct_paper *p, const struct ct_study *s, const char *table, struct ct_repro *out);
+/* Asks for the further seeds that figures of role fit and predict are expected to take until half of
+ * the 95 % interval of their mean is at most `width` of it, no more than `most` seeds each; returns
+ * how many figures take more. Run the study and read the rows anew after it. */
+size_t ct_repro_widen(struct ct_study *s, const struct ct_repro *rows, double width, unsigned most);
 /* Tables 6 and 7, which take no runs: decays of the truth as runs have it without its residual, and
  * cross-validated errors of the predictors. `table`: "table6", "table7", or both for "all". */
 int ct_repro_calibration(const char *table, struct ct_repro *out, struct ct_err *err);

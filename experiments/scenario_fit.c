@@ -202,16 +202,24 @@ static void judge(struct ct_scenario_fit *f)
 
 static int choose_figures(struct ct_scenario_fit *f, struct ct_err *err)
 {
+	int left_out = 0;
+
 	for (size_t i = 0; i < f->paper->n_figures; i++) {
 		const struct ct_paper_figure *g = &f->paper->figure[i];
 
 		if (g->role != CT_ROLE_FIT || !g->runs || isnan(g->tolerance))
 			continue;
+		if (f->without && !strcmp(f->without, g->id)) {
+			left_out = 1;
+			continue;
+		}
 		if (f->n_figures == CT_SCENARIO_FIGURES)
 			return ct_err_at(err, CT_ECONFIG, NULL, "more than %d figures of role fit",
 					 (int)CT_SCENARIO_FIGURES);
 		f->figure[f->n_figures++] = g;
 	}
+	if (f->without && !left_out)
+		return ct_err_at(err, CT_ECONFIG, NULL, "'%.60s' is no figure of the fit", f->without);
 	if (!f->n_figures)
 		return ct_err_at(err, CT_ECONFIG, NULL, "no figures of role fit");
 	return 0;

@@ -8,6 +8,9 @@ W=$work
 begin "calib without an action" "$C" calib; status 2; no_out; files
 begin "unknown action" "$C" calib fti; status 2; no_out; err "*did you mean 'fit'?"
 begin "fit wants a file" "$C" calib fit; status 2; err "*'fit' wants --out FILE.h5"
+begin "too many seeds" "$C" calib eval --seeds 50; status 2; no_out; err "*'eval' takes at most 20 --seeds, got 50"
+begin "no figure of the fit" "$C" calib scenario --without table4.elastico.jct; status 3
+err "*'table4.elastico.jct' is no figure of the fit"
 begin "unknown mode" "$C" calib fit --solo s --pairs p --mode best --out x.h5; status 2; err "*--mode wants auto, counters*"
 begin "show without files" "$C" calib show; status 0; no_err; files
 out "LLaMA-3-7b *90 *28.0 *36.0 *"; out "NVIDIA A100-SXM4-40GB: 768 configurations, 0 measured pairs"

@@ -19,6 +19,17 @@ begin "in two processes" "$C" repro table4 $small --json -j 2; status 0; that cm
 begin "as a table" "$C" repro table4 $small --csv "$W/rows.csv"; status 0
 out "table4.volcano.sm *%*25.00 *fit *"; out "*scenario CHANGED by --set"
 that grep -q '^table4.lucid.jct,table4,x,"Table 4, row lucid",fit,0.46,' "$W/rows.csv"
+begin "no width" "$C" repro --width 0; status 2; err "*--width wants a percentage of 0.1 to 100*"
+# two seeds leave table 5's ratios wide; the rows that are not scored keep them
+begin "until the means are known" "$C" repro table5 $small --width 40 --json; status 0
+err "*means are not known to 40 % yet: more seeds"
+that python3 - "$W/out" <<'EOF'
+import json, sys
+rows = [r for r in json.load(open(sys.argv[1]))["rows"] if r["ours"] is not None]
+scored = [r for r in rows if r["role"] in ("fit", "predict")]
+assert scored and all((r["mean_hi"] - r["mean_lo"]) / 2 <= 0.4 * r["ours"] for r in scored), scored
+assert max(r["seeds"] for r in scored) > 2
+EOF
 begin "table 6" "$C" repro table6 --json; status 0; out '*"id": "table6.18.b",*'
 
 begin "accept" "$C" repro table4 $small --accept "$W/state.csv"; status 0; err "*figures changed in*"
