@@ -7,7 +7,7 @@
  *	policy:       name and the options of that policy
  *	sim:          seed until warmup censor attain_floor residents ...
  *	contention:   pairs fallback
- *	calib:        dir file residual scaling gpu_span
+ *	calib:        dir file residual scaling gpu_span amp static draw host measured ...
  *	iac:          predictor file seed profile_error pairs
  *	transitions:  file start switch migrate resume
  *	failures:     file mtbf shape repair gpu_mtbf ... checkpoint restart

@@ -47,6 +47,11 @@ begin "a draw that is none" "$C" run --trace data:experiments/demo/day.csv --clu
 	--set calib.dir=data:calib/a100-40gb --set calib.draw=-1; status 3; err "*calib.draw*"
 begin "a change of nothing" "$C" run --trace data:experiments/demo/day.csv --cluster 8x8 --policy fifo \
 	--set calib.dir=data:calib/a100-40gb --set calib.change=speed=2; status 3; err "*no number 'speed' to change"
+begin "constants of two files" "$C" run --cluster 8x8 --policy fifo --set generate.kind=mixed --set generate.days=1 \
+	--set generate.change=infer_share=0; status 3; err "*has two files of constants and no 'change' of them"
+"$C" calib fit --dir calib/a100-40gb --out "$W/a100.h5" >/dev/null
+begin "a draw of a file" "$C" run --trace data:experiments/demo/day.csv --cluster 8x8 --policy fifo \
+	--set calib.file="$W/a100.h5" --set calib.draw=1; status 3; err "*are of a calibration folder; *a100.h5' is a file"
 begin "posterior" "$C" calib posterior --out "$W/posterior.csv"; status 0; out "PPO *host *"
 that cmp -s "$W/posterior.csv" calib/a100-40gb/posterior.csv
 begin "posterior, blind" "$C" calib posterior --blind-host --out "$W/blind.csv"; status 0
