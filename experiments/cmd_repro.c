@@ -7,6 +7,7 @@
 #include "experiments/repro.h"
 #include "experiments/repro_fits.h"
 #include "experiments/repro_iac.h"
+#include "experiments/repro_shown.h"
 #include "experiments/statistics.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, CSV };
+enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, VOLCANO, CSV };
 static const struct ct_flag flags[] = {
 	{ "seeds", SEEDS, "N", "runs of each cell, seeds 1 to N (10)" },
 	{ "width", WIDTH, "X", "more seeds until half of each scored mean's interval is at most X % of it" },
@@ -30,6 +31,7 @@ static const struct ct_flag flags[] = {
 	{ "check", CHECK, "FILE", "compare with a recorded state; exit status 7 where it differs" },
 	{ "accept", ACCEPT, "FILE", "record this state, and show what differs from the last one" },
 	{ "fits", FITS, "FILE", "also the range over equally good scenarios, a file of calib scenario" },
+	{ "volcano", VOLCANO, "NAME", "another profile plays Volcano, e.g. volcano-gpubinpack" },
 	{ "csv", CSV, "FILE", "the rows as CSV, for `cotenant report`" },
 	{ "progress", PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	{ 0 },
@@ -40,7 +42,7 @@ static const char published_file[] = "data:experiments/paper/published.yaml",
 		  scenario_file[] = "data:experiments/paper/scenario.yaml";
 
 struct request {
-	const char *table, *check, *accept, *fits, *csv;
+	const char *table, *check, *accept, *fits, *volcano, *csv;
 	int64_t seeds, processes;
 	double width; /* fraction; 0: as many seeds as were asked for */
 	int json;
@@ -95,6 +97,9 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 		return 0;
 	case FITS:
 		q->fits = arg;
+		return 0;
+	case VOLCANO:
+		q->volcano = arg;
 		return 0;
 	case CSV:
 		q->csv = arg;
@@ -311,22 +316,55 @@ static int accept(const struct request *q, const struct ct_repro *rows, struct c
 	return rc;
 }
 
+/* Those that are only shown, first and by themselves; returns the others, in `rest`. */
+static const struct ct_repro *print_apart(const struct ct_paper *p, const struct ct_repro *rows, struct ct_repro *rest)
+{
+	struct ct_repro shown = { 0 };
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_paper_figure *f = rows->row[i].figure;
+		struct ct_repro *to = f->runs && isnan(f->value) && !f->n_draws ? &shown : rest;
+
+		CT_GROW(to->row, to->cap, to->n + 1);
+		to->row[to->n++] = rows->row[i];
+	}
+	if (shown.n) {
+		ct_repro_print_shown(p, &shown, stdout);
+		fputs("\n", stdout);
+	}
+	free(shown.row);
+	return rest;
+}
+
+static void print(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows)
+{
+	struct ct_repro rest = { 0 };
+
+	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s\n\n", p->source, q->seeds,
+	       q->width > 0 ? " and more, see below" : "",
+	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml",
+	       q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
+	if (ct_repro_is_shown(rows) && !q->fits) {
+		ct_repro_print_shown(p, rows, stdout);
+		return;
+	}
+	if (!q->fits)
+		rows = print_apart(p, rows, &rest);
+	print_rows(rows, q->fits != NULL);
+	fputs("\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
+	      stdout);
+	print_count(rows);
+	fputs("\n", stdout);
+	print_notes(rows);
+	free(rest.row);
+}
+
 static int conclude(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows, struct ct_err *err)
 {
-	if (q->json) {
+	if (q->json)
 		CT_TRY(print_json(rows, err));
-	} else {
-		printf("%s; our means over seeds 1 to %" PRId64 "%s, %s\n\n", p->source, q->seeds,
-		       q->width > 0 ? " and more, see below" : "",
-		       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml");
-		print_rows(rows, q->fits != NULL);
-		fputs(
-		    "\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
-		    stdout);
-		print_count(rows);
-		fputs("\n", stdout);
-		print_notes(rows);
-	}
+	else
+		print(q, p, rows);
 	if (q->csv)
 		CT_TRY(write_csv(rows, q->csv, err));
 	if (q->accept)
@@ -465,6 +503,10 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		ct_paper_free(p);
 		return ct_misuse(self, "no table '%.60s' in '%s'", q->table, published);
 	}
+	if (q->volcano && ct_paper_play(p, "volcano", q->volcano, err)) {
+		ct_paper_free(p);
+		return (int)err->code;
+	}
 	s = ct_study_new(p, scenario, q->set, q->n_set);
 	ct_repro_want(p, s, q->table, (unsigned)q->seeds);
 	rc = ct_repro_expect(q->table, &expected, err);
@@ -520,7 +562,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|table5|table6|table7|table8|table9|load|where|sensitivity|sure|iac|all] [OPTION]...",
+	.usage = "[table4|table5|table6|table7|table8|table9|load|where|misses|sensitivity|sure|iac|all] [OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =

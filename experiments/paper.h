@@ -62,5 +62,7 @@ void ct_paper_free(struct ct_paper *p);
 /* Index, or SIZE_MAX. */
 size_t ct_paper_variant(const struct ct_paper *p, const char *name);
 size_t ct_paper_study(const struct ct_paper *p, const char *name);
+/* Wherever variant `role` stands, `actor` plays it: other settings under the same name. CT_ECONFIG. */
+int ct_paper_play(struct ct_paper *p, const char *role, const char *actor, struct ct_err *err);
 
 #endif

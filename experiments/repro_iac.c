@@ -255,29 +255,36 @@ static const struct ct_repro_row *find(const struct ct_repro *rows, const char *
 	return NULL;
 }
 
-/* Below 1 in the whole interval of the mean. */
-static int is_lost(const struct ct_repro_row *r)
+/* Throughput without IAC over that with it, with gangs and without; 0: there are no such runs. */
+static int sentence(const struct ct_repro *rows, const char *of, const char *study, const char *alone, char *out,
+		    size_t n)
 {
-	return r->mean_hi < 1;
+	const struct ct_repro_row *r[2] = { find(rows, study), find(rows, alone) };
+
+	if (!r[0] || !r[1] || !isfinite(r[0]->ours) || !isfinite(r[1]->ours))
+		return 0;
+	snprintf(out, n, "%s: throughput x %.3f (%.3f to %.3f) of ElastiCo's, without gangs x %.3f (%.3f to %.3f), %s",
+		 of, r[0]->ours, r[0]->mean_lo, r[0]->mean_hi, r[1]->ours, r[1]->mean_lo, r[1]->mean_hi,
+		 r[1]->mean_hi < 1   ? "a loss that does not need gangs"
+		 : r[0]->mean_hi < 1 ? "a loss that appears only through gangs"
+				     : "no loss is shown");
+	return 1;
 }
 
 void ct_repro_find_iac(struct ct_repro *rows)
 {
-	const struct ct_repro_row *gangs = find(rows, "iac.main.no-iac.throughput"),
-				  *none = find(rows, "iac.no-gangs.no-iac.throughput");
-	char text[400];
+	char free_choice[200], fixed[200], text[500];
 
-	if (!gangs || !none || isnan(gangs->ours) || isnan(none->ours))
+	if (!sentence(rows, "found without IAC", "iac.main.no-iac.throughput", "iac.no-gangs.no-iac.throughput",
+		      free_choice, sizeof free_choice) ||
+	    !sentence(rows, "in default configurations", "iac.no-rst.no-iac.throughput",
+		      "iac.no-rst-no-gangs.no-iac.throughput", fixed, sizeof fixed))
 		return;
-	snprintf(text, sizeof text,
-		 "found without IAC: throughput x %.3f (%.3f to %.3f) of ElastiCo's, without gangs x %.3f (%.3f to "
-		 "%.3f): %s",
-		 gangs->ours, gangs->mean_lo, gangs->mean_hi, none->ours, none->mean_lo, none->mean_hi,
-		 is_lost(none)    ? "a loss that does not need gangs"
-		 : is_lost(gangs) ? "a loss that appears only through gangs"
-				  : "no loss is shown");
-	add(rows, "without gangs over with", "x", none->ours / gangs->ours,
-	    "ratio of the two ratios of throughput, without IAC over ElastiCo", text);
+	snprintf(text, sizeof text, "%s; %s", free_choice, fixed);
+	add(rows, "through-gangs", "x",
+	    find(rows, "iac.no-rst.no-iac.throughput")->ours /
+		find(rows, "iac.no-rst-no-gangs.no-iac.throughput")->ours,
+	    "throughput without IAC over with it, in default configurations: with gangs over without", text);
 }
 
 void ct_repro_prepend(struct ct_repro *rows, struct ct_repro *first)

@@ -19,6 +19,12 @@ begin "in two processes" "$C" repro table4 $small --json -j 2; status 0; that cm
 begin "as a table" "$C" repro table4 $small --csv "$W/rows.csv"; status 0
 out "table4.volcano.sm *%*25.00 *fit *"; out "*scenario CHANGED by --set"
 that grep -q '^table4.lucid.jct,table4,x,"Table 4, row lucid",fit,0.46,' "$W/rows.csv"
+# what is only shown: a line a study and variant, a column a metric
+begin "shown" "$C" repro misses $small; status 0
+out "study * variant * mean_jct_s * median_train_jct_s * throughput * sm_active_frac * seeds"
+out "load-3 * elastico-rigid * +- *"; out "mean_jct_s, as a ratio of means to volcano under common arrivals;"
+begin "another Volcano" "$C" repro table4 $small --volcano volcano-gpubinpack; status 0; out "*as Volcano volcano-gpubinpack"
+begin "no such Volcano" "$C" repro table4 --volcano vulcano; status 3; err "*no variant 'vulcano'*"
 begin "no width" "$C" repro --width 0; status 2; err "*--width wants a percentage of 0.1 to 100*"
 # two seeds leave table 5's ratios wide; the rows that are not scored keep them
 begin "until the means are known" "$C" repro table5 $small --width 40 --json; status 0
@@ -42,7 +48,7 @@ begin "no state" "$C" repro table4 $small --check "$W/none.csv"; status 5
 
 begin "without IAC: expected, then found" "$C" repro iac --seeds 2 --set cluster.nodes=1 --set generate.days=0.2; status 0
 err "cotenant: expected without IAC: *% of the pairs that fit *"
-out "iac.losing.8 *"; out "iac.no-gangs.no-iac.p90_run_slowdown_single *"; out "*found without IAC: throughput x *"
+out "iac.losing.8 *"; out "no-rst-no-gangs *no-iac *"; out "*found without IAC: throughput x *"
 begin "a draw that is none" "$C" run --trace data:experiments/demo/day.csv --cluster 8x8 --policy fifo \
 	--set calib.dir=data:calib/a100-40gb --set calib.draw=-1; status 3; err "*calib.draw*"
 begin "a change of nothing" "$C" run --trace data:experiments/demo/day.csv --cluster 8x8 --policy fifo \
