@@ -14,8 +14,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #define DIR "calib/a100-40gb"
@@ -161,6 +163,39 @@ static void widths_of_another_program(void **state)
 	assert_int_equal(ct_table_close(&t), 0);
 	assert_int_equal(i, 54);
 	ct_posterior_fini(&p);
+}
+
+static void damaged_files(void **state)
+{
+	static const char head[] = "workload,name,value,with_workload,with_name,covariance\n";
+	static const struct {
+		const char *rows, *place;
+	} bad[] = { { "A,sm,1,A,sm,x\n", ":2:13: 'covariance' wants a number" },
+		    { "A,sm,1,A,sm,0\n", ":2:6: an unknown wants a value and a variance above 0" },
+		    { "A,sm,-1,A,sm,1\n", ":2:6: an unknown wants a value" },
+		    { "A,sm,,A,sm,1\n", ":2:6: an unknown wants a value" },
+		    { "A,sm,1,A,sm,1\nA,sm,1,A,sm,1\n", ":3: wanted two unknowns" },
+		    { "A,sm,1,A,sm,1\nB,sm,,A,sm,.1\n", ":3: wanted two unknowns" },
+		    { "A,sm,1,A,sm,1\nB,sm,1,B,sm,1\nB,sm,,A,sm,.1\nA,sm,,B,sm,.1\n", ":5: wanted two unknowns" } };
+	char path[] = "/tmp/test_posterior.XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct ct_posterior p;
+		struct ct_err err = { 0 };
+		FILE *f = fopen(path, "w");
+
+		assert_non_null(f);
+		fprintf(f, "%s%s", head, bad[i].rows);
+		assert_int_equal(fclose(f), 0);
+		assert_int_equal(ct_posterior_load(path, &p, &err), CT_ECONFIG);
+		if (!strstr(err.text, bad[i].place))
+			fail_msg("%zu: %s", i, err.text);
+	}
+	close(fd);
+	unlink(path);
 }
 
 /* ---- altered worlds */
@@ -339,6 +374,7 @@ int main(void)
 		cmocka_unit_test(draws_have_the_covariance),
 		cmocka_unit_test(files_are_the_fits),
 		cmocka_unit_test(widths_of_another_program),
+		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(draw_0_is_the_best_fit),
 		cmocka_unit_test(draws_are_worlds_of_their_own),
 		cmocka_unit_test(blind_host),
