@@ -5,9 +5,11 @@
 #include "experiments/data_path.h"
 #include "experiments/progress.h"
 #include "experiments/repro.h"
+#include "experiments/repro_figures.h"
 #include "experiments/repro_fits.h"
 #include "experiments/repro_iac.h"
 #include "experiments/repro_shown.h"
+#include "experiments/repro_traces.h"
 #include "experiments/statistics.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
@@ -21,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, VOLCANO, CSV };
+enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, VOLCANO, CSV, DATA, OUT };
 static const struct ct_flag flags[] = {
 	{ "seeds", SEEDS, "N", "runs of each cell, seeds 1 to N (10)" },
 	{ "width", WIDTH, "X", "more seeds until half of each scored mean's interval is at most X % of it" },
@@ -31,8 +33,10 @@ static const struct ct_flag flags[] = {
 	{ "check", CHECK, "FILE", "compare with a recorded state; exit status 7 where it differs" },
 	{ "accept", ACCEPT, "FILE", "record this state, and show what differs from the last one" },
 	{ "fits", FITS, "FILE", "also the range over equally good scenarios, a file of calib scenario" },
+	{ "data", DATA, "DIR", "published data; real, worlds: else in ../shared/data; figures: else generated" },
 	{ "volcano", VOLCANO, "NAME", "another profile plays Volcano, e.g. volcano-gpubinpack" },
 	{ "csv", CSV, "FILE", "the rows as CSV, for `cotenant report`" },
+	{ "out", OUT, "FOLDER", "fig1 to fig9, figures: what they are drawn from, as CSV" },
 	{ "progress", PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	{ 0 },
 };
@@ -42,7 +46,7 @@ static const char published_file[] = "data:experiments/paper/published.yaml",
 		  scenario_file[] = "data:experiments/paper/scenario.yaml";
 
 struct request {
-	const char *table, *check, *accept, *fits, *volcano, *csv;
+	const char *table, *check, *accept, *fits, *volcano, *csv, *data, *out;
 	int64_t seeds, processes;
 	double width; /* fraction; 0: as many seeds as were asked for */
 	int json;
@@ -104,6 +108,12 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 	case CSV:
 		q->csv = arg;
 		return 0;
+	case DATA:
+		q->data = arg;
+		return 0;
+	case OUT:
+		q->out = arg;
+		return 0;
 	case ACCEPT:
 		q->accept = arg;
 		return 0;
@@ -125,6 +135,8 @@ static const char *verdict(const struct ct_repro_row *r)
 		return "";
 	if (r->figure->value > r->ceiling)
 		return "unreachable";
+	if (r->synthetic)
+		return "synthetic";
 	if (r->agrees < 0 && isfinite(r->ours))
 		return "";
 	if (r->agrees < 0)
@@ -183,6 +195,9 @@ static void print_notes(const struct ct_repro *rows)
 			       "program)\n",
 			       rows->row[i].figure->id, rows->row[i].ceiling);
 	for (size_t i = 0; i < rows->n; i++)
+		if (rows->row[i].source)
+			printf("%s: %s\n", rows->row[i].figure->id, rows->row[i].source);
+	for (size_t i = 0; i < rows->n; i++)
 		if (*rows->row[i].figure->note)
 			printf("%s (%s): %s\n", rows->row[i].figure->id, rows->row[i].figure->place,
 			       rows->row[i].figure->note);
@@ -240,6 +255,7 @@ static int print_json(const struct ct_repro *rows, struct ct_err *err)
 		ct_json_text(&j, "within", verdict(r));
 		ct_json_text(&j, "definition", r->figure->definition);
 		ct_json_text(&j, "note", r->figure->note);
+		ct_json_text(&j, "source", r->source);
 		ct_json_close(&j);
 	}
 	ct_json_close(&j);
@@ -253,7 +269,7 @@ static int write_csv(const struct ct_repro *rows, const char *path, struct ct_er
 
 	CT_TRY(ct_output_open(&o, path, err));
 	ct_output_text(&o, "id,table,unit,place,role,published,ours,mean_lo,mean_hi,lo,hi,fits_lo,fits_hi,seeds,agrees,"
-			   "definition,note\n");
+			   "definition,note,source\n");
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct ct_repro_row *r = &rows->row[i];
 		const char *const head[] = { r->figure->id, r->figure->table, r->figure->unit, r->figure->place,
@@ -277,6 +293,8 @@ static int write_csv(const struct ct_repro *rows, const char *path, struct ct_er
 		ct_output_field(&o, r->figure->definition);
 		ct_output_text(&o, ",");
 		ct_output_field(&o, r->figure->note);
+		ct_output_text(&o, ",");
+		ct_output_field(&o, r->source ? r->source : "");
 		ct_output_text(&o, "\n");
 	}
 	return ct_output_close(&o, err);
@@ -336,14 +354,31 @@ static const struct ct_repro *print_apart(const struct ct_paper *p, const struct
 	return rest;
 }
 
+/* File name of the scenario behind the first row: a table's studies have one. */
+static const char *scenario_name(const struct ct_paper *p, const struct ct_repro *rows)
+{
+	const char *path = scenario_file, *slash;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_paper_figure *f = rows->row[i].figure;
+
+		if (!f->runs || !p->study[f->study].base)
+			continue;
+		path = p->study[f->study].base;
+		break;
+	}
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 static void print(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows)
 {
 	struct ct_repro rest = { 0 };
 
-	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s\n\n", p->source, q->seeds,
+	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s%s\n\n", p->source, q->seeds,
 	       q->width > 0 ? " and more, see below" : "",
-	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml",
-	       q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
+	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/",
+	       q->n_set ? "" : scenario_name(p, rows), q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
 	if (ct_repro_is_shown(rows) && !q->fits) {
 		ct_repro_print_shown(p, rows, stdout);
 		return;
@@ -363,8 +398,12 @@ static int conclude(const struct request *q, const struct ct_paper *p, const str
 {
 	if (q->json)
 		CT_TRY(print_json(rows, err));
-	else
+	else if (rows->n)
 		print(q, p, rows);
+	if (ct_repro_figures_has(q->table) && !q->json) {
+		fputs(rows->n ? "\n" : "", stdout);
+		ct_repro_figures_print(q->table, q->out, stdout);
+	}
 	if (q->csv)
 		CT_TRY(write_csv(rows, q->csv, err));
 	if (q->accept)
@@ -470,6 +509,28 @@ static void say_expected(const struct ct_repro *expected)
 			ct_note("%s", expected->row[i].figure->note);
 }
 
+static int of_traces(const struct request *q, const struct ct_paper *p, const char *scenario, struct ct_repro *rows,
+		     struct ct_err *err)
+{
+	struct ct_repro_figures f = {
+		.out = q->out, .paper = p, .scenario = scenario, .set = q->set, .n_set = q->n_set
+	};
+	struct ct_config c;
+	int rc;
+
+	ct_config_init(&c);
+	rc = ct_cell_config(&c, scenario, q->set, q->n_set, err);
+	if (!rc) {
+		f.traces = ct_repro_traces_new(q->data, (unsigned)q->seeds, (uint64_t)c.sim.seed);
+		rc = ct_repro_traces_rows(f.traces, rows, err);
+	}
+	if (!rc && q->out)
+		rc = ct_repro_figures_write(q->table, &f, err);
+	ct_repro_traces_free(f.traces);
+	ct_config_fini(&c);
+	return rc;
+}
+
 /* Looks and adds seeds until every scored mean is known well enough. That the data say when to
  * stop shortens intervals a little: the first look has the asked number of seeds, not two. */
 static int widen(const struct request *q, struct ct_program *program, const struct ct_paper *p, struct ct_study *s,
@@ -492,6 +553,7 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 {
 	struct ct_repro rows = { 0 }, expected = { 0 };
 	const char *published, *scenario;
+	struct ct_inputs *inputs;
 	struct ct_study *s;
 	struct ct_paper *p;
 	int rc;
@@ -499,7 +561,11 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 	CT_TRY(ct_data_path(published_file, &q->arena, &published, err));
 	CT_TRY(ct_data_path(scenario_file, &q->arena, &scenario, err));
 	CT_TRY(ct_paper_load(published, &p, err));
-	if (!ct_repro_knows(p, q->table)) {
+	if (q->out && !ct_repro_figures_has(q->table)) {
+		ct_paper_free(p);
+		return ct_misuse(self, "--out belongs to fig1 to fig9, or figures");
+	}
+	if (!ct_repro_knows(p, q->table) && !ct_repro_figures_has(q->table)) {
 		ct_paper_free(p);
 		return ct_misuse(self, "no table '%.60s' in '%s'", q->table, published);
 	}
@@ -507,7 +573,9 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		ct_paper_free(p);
 		return (int)err->code;
 	}
+	inputs = ct_inputs_new(p, q->data);
 	s = ct_study_new(p, scenario, q->set, q->n_set);
+	ct_study_inputs(s, inputs);
 	ct_repro_want(p, s, q->table, (unsigned)q->seeds);
 	rc = ct_repro_expect(q->table, &expected, err);
 	say_expected(&expected);
@@ -526,10 +594,13 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 	ct_repro_find_iac(&rows);
 	ct_repro_prepend(&rows, &expected);
 	if (!rc && !*program->interrupted)
+		rc = of_traces(q, p, scenario, &rows, err);
+	if (!rc && !*program->interrupted)
 		rc = conclude(q, p, &rows, err);
 	ct_repro_fini(&rows);
 	ct_repro_fini(&expected);
 	ct_study_free(s);
+	ct_inputs_free(inputs);
 	ct_paper_free(p);
 	return rc;
 }
@@ -562,16 +633,20 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|table5|table6|table7|table8|table9|load|where|misses|sensitivity|sure|iac|all] [OPTION]...",
+	.usage = "[table4|...|table9|load|where|misses|sensitivity|sure|iac|real|worlds|fig1|...|fig9|figures|all] "
+		 "[OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =
 	    "The figures, their definitions and roles stand in experiments/paper/published.yaml, the one scenario\n"
-	    "behind them in experiments/paper/scenario.yaml. Only rows of role 'fit' were used to choose it.",
+	    "behind them in experiments/paper/scenario.yaml. Only rows of role 'fit' were used to choose it.\n"
+	    "real: days of published traces instead; worlds: measured pairs of other GPUs, nothing fitted (--data).",
 	.examples = "  cotenant repro table4\n"
 		    "  cotenant repro all --seeds 20 -j 2 --json > all.json\n"
 		    "  cotenant repro sure --seeds 40 -j 2\n"
 		    "  cotenant repro table4 --seeds 40 --width 3\n"
+		    "  cotenant repro real --data ../shared/data -j 2\n"
+		    "  cotenant repro fig1 --data ../shared/data --out build/paper\n"
 		    "  cotenant repro table4 --set calib.residual=false",
 	.run = run,
 };

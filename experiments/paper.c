@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/paper.h"
 
+#include "experiments/repro_traces.h"
 #include "experiments/study.h"
 #include "experiments/yaml.h"
 #include "sim/csv.h"
@@ -33,6 +34,30 @@ static void read_change(struct ct_paper *p, const struct ct_yaml *y, struct ct_p
 		else
 			out->set[out->n++] = (struct ct_cell_set){ c->key, c->text };
 	}
+}
+
+/* "base: FILE", beside the file that says so, in a study. */
+static void take_base(struct ct_paper *p, struct ct_paper_change *study)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < study->n; i++) {
+		const char *text = study->set[i].value, *slash = strrchr(p->file, '/');
+		size_t folder = slash ? (size_t)(slash + 1 - p->file) : 0, size = folder + strlen(text) + 1;
+		char *path;
+
+		if (strcmp(study->set[i].key, "base") != 0) {
+			study->set[n++] = study->set[i];
+			continue;
+		}
+		study->base = text;
+		if (*text == '/' || !strncmp(text, "data:", 5))
+			continue;
+		path = ct_arena_alloc(&p->arena, size, 1);
+		snprintf(path, size, "%.*s%s", (int)folder, p->file, text);
+		study->base = path;
+	}
+	study->n = n;
 }
 
 static size_t find(const struct ct_paper_change *v, size_t n, const char *name)
@@ -119,8 +144,16 @@ static void set_metric(const struct ct_yaml *y, struct ct_paper_figure *f, struc
 static void set_from(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
 {
 	f->runs = !strcmp(y->text, "runs");
-	if (!f->runs && strcmp(y->text, "none") != 0)
-		refuse(&y->at, err, y->key, "runs or none", y->text);
+	f->trace = !strcmp(y->text, "trace");
+	if (!f->runs && !f->trace && strcmp(y->text, "none") != 0)
+		refuse(&y->at, err, y->key, "runs, trace or none", y->text);
+}
+
+static void set_input(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	f->input = y->text;
+	if (!ct_trace_input_is(y->text))
+		refuse(&y->at, err, y->key, "pai or genai", y->text);
 }
 
 static void set_flag(const struct ct_yaml *y, int *out, struct ct_err *err)
@@ -134,8 +167,9 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 {
 	const struct {
 		const char *key, **text;
-	} texts[] = { { "id", &f->id },       { "table", &f->table },           { "unit", &f->unit },
-		      { "place", &f->place }, { "definition", &f->definition }, { "note", &f->note } };
+	} texts[] = { { "id", &f->id },        { "table", &f->table },           { "unit", &f->unit },
+		      { "place", &f->place },  { "definition", &f->definition }, { "note", &f->note },
+		      { "figure", &f->figure } };
 
 	if (y->type != CT_YAML_SCALAR) {
 		refuse(&y->at, err, y->key, "one value", ct_yaml_type_name(y));
@@ -156,6 +190,8 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 		set_role(y, f, err);
 	else if (!strcmp(y->key, "from"))
 		set_from(y, f, err);
+	else if (!strcmp(y->key, "input"))
+		set_input(y, f, err);
 	else if (!strcmp(y->key, "invert"))
 		set_flag(y, &f->invert, err);
 	else if (!strcmp(y->key, "bounded"))
@@ -202,7 +238,14 @@ static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_e
 	if (f.runs && (f.study == SIZE_MAX || f.variant == SIZE_MAX || f.metric < 0 || !*f.definition))
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from runs wants study, variant, metric, definition",
 			   f.id);
-	if (!f.runs && !*f.note)
+	if (f.trace && (!f.input || !f.figure || !*f.definition))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from trace wants input, figure, definition", f.id);
+	if (!f.trace && (f.input || f.figure))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' has input or figure, but is not from trace", f.id);
+	if (f.trace && f.role != CT_ROLE_BESIDE)
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from trace wants the role beside: no run gives it",
+			   f.id);
+	if (!f.runs && !f.trace && !*f.note)
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is not produced and wants a note that says why",
 			   f.id);
 	for (size_t i = 0; i < p->n_figures; i++)
@@ -405,8 +448,15 @@ static void read_all(struct ct_paper *p, const struct ct_yaml *root, struct ct_e
 	for (const struct ct_yaml *c = studies ? studies->first : NULL; c; c = c->next) {
 		CT_GROW(p->study, p->cap_studies, p->n_studies + 1);
 		p->study[p->n_studies] = (struct ct_paper_change){ 0 };
-		read_change(p, c, &p->study[p->n_studies++], err);
+		read_change(p, c, &p->study[p->n_studies], err);
+		take_base(p, &p->study[p->n_studies++]);
 	}
+	for (const struct ct_yaml *c = root->first; c; c = c->next)
+		if (c->key && !strcmp(c->key, "inputs") && c->type == CT_YAML_MAP)
+			for (const struct ct_yaml *i = c->first; i; i = i->next) {
+				CT_GROW(p->input, p->cap_inputs, p->n_inputs + 1);
+				p->input[p->n_inputs++] = (struct ct_paper_input){ i->key, i };
+			}
 	for (const struct ct_yaml *c = figures ? figures->first : NULL; c; c = c->next)
 		read_figure(p, c, err);
 	for (const struct ct_yaml *c = root->first; c; c = c->next)
@@ -420,6 +470,7 @@ int ct_paper_load(const char *path, struct ct_paper **out, struct ct_err *err)
 	struct ct_paper *p = ct_calloc(1, sizeof *p);
 	struct ct_yaml *root = NULL;
 
+	p->file = ct_arena_text(&p->arena, path, strlen(path));
 	if (ct_yaml_load(path, &p->arena, &root, err) == 0 && root->type != CT_YAML_MAP)
 		ct_err_add(err, CT_ECONFIG, &root->at, "wanted a mapping, got %s", ct_yaml_type_name(root));
 	if (!err->code)
@@ -437,6 +488,7 @@ void ct_paper_free(struct ct_paper *p)
 		return;
 	free(p->variant);
 	free(p->study);
+	free(p->input);
 	free(p->figure);
 	ct_arena_fini(&p->arena);
 	free(p);

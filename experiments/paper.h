@@ -10,6 +10,7 @@
 #define CT_EXPERIMENTS_PAPER_H
 
 #include "experiments/cell.h"
+#include "experiments/yaml.h"
 #include "sim/err.h"
 #include "sim/memory.h"
 
@@ -23,8 +24,15 @@ extern const char *const ct_role_name[CT_ROLES];
  * policy elastico alone. */
 struct ct_paper_change {
 	const char *name;
+	const char *base; /* of a study: the scenario that it changes; NULL: the one of the paper */
 	struct ct_cell_set *set;
 	size_t n;
+};
+
+/* What a setting "input:NAME" stands for: experiments/inputs.h reads the recipe. */
+struct ct_paper_input {
+	const char *name;
+	const struct ct_yaml *recipe;
 };
 
 struct ct_paper_figure {
@@ -33,7 +41,8 @@ struct ct_paper_figure {
 	double tolerance;                                          /* the aim; NaN = none */
 	int relative;                                              /* of the tolerance */
 	enum ct_role role;
-	int runs;                    /* 0: not produced, `note` says why */
+	int runs, trace;             /* where it comes from; neither: not produced, `note` says why */
+	const char *input, *figure;  /* trace: which (repro_traces.h), and the name of its figure (traces/figures.h) */
 	size_t study, variant, over; /* indices; over SIZE_MAX: no ratio */
 	int metric;                  /* experiments/study.h */
 	double scale;
@@ -49,9 +58,12 @@ struct ct_paper_figure {
 
 struct ct_paper {
 	struct ct_arena arena;
+	const char *file;   /* that this was read from */
 	const char *source; /* which paper */
 	struct ct_paper_change *variant, *study;
 	size_t n_variants, n_studies, cap_variants, cap_studies;
+	struct ct_paper_input *input;
+	size_t n_inputs, cap_inputs;
 	struct ct_paper_figure *figure;
 	size_t n_figures, cap_figures;
 };

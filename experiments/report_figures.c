@@ -51,6 +51,8 @@ static const struct {
 	{ "", "none", "not scored" },
 	{ "not known", "none", "not known" },
 	{ "not produced", "none", "not produced" },
+	{ "unreachable", "none", "unreachable" },
+	{ "synthetic", "none", "synthetic" },
 };
 enum { AGREED, DISAGREES, VERDICTS = sizeof verdict / sizeof *verdict };
 
@@ -113,7 +115,7 @@ static void read_row(struct ct_table *t, struct figures *out)
 	if (f.role == ROLES)
 		refuse(t, ROLE, "fit, predict or beside");
 	if (f.verdict == VERDICTS)
-		refuse(t, AGREES, "yes, NO, not known, not produced or nothing");
+		refuse(t, AGREES, "yes, NO, not known, not produced, unreachable, synthetic or nothing");
 	out->ranged |= !isnan(f.number[FITS_LO]);
 	CT_GROW(out->row, out->cap, out->n + 1);
 	out->row[out->n++] = f;

@@ -111,6 +111,11 @@ static void test_refusals(void **state)
 		{ "    note: n\n", "", "not produced and wants a note" },
 		{ "    value: 0.9\n", "", "is published and wants value and place" },
 		{ "    definition: d\n", "    colour: d\n", "unknown key 'colour'" },
+		{ "from: none", "from: thin air", "'from' wants runs, trace or none" },
+		{ "from: none", "from: trace", "from trace wants input, figure, definition" },
+		{ "from: none", "from: trace\n    input: philly", "'input' wants pai or genai, got 'philly'" },
+		{ "    note: n\n", "    note: n\n    input: pai\n", "has input or figure, but is not from trace" },
+		{ "from: runs", "from: trace\n    input: pai\n    figure: f", "wants the role beside" },
 		{ "studies: [more]", "studies: [less]", "no study 'less'" },
 		{ "variants:\n  fifo", "variants:\n  fifo: 1\n  lifo", "'fifo' wants a mapping of settings" },
 	};
