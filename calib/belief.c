@@ -44,6 +44,7 @@ struct ct_believer {
 	size_t n_train_on;
 	size_t names; /* workloads with a column each; 0: the counters are there */
 	struct ct_predictor *predictor;
+	int shared;      /* it is of o.trained */
 	int hopeless;    /* it cannot be trained */
 	double *feature; /* [2 * n_kinds][CT_JOB_FEATURES] */
 	struct answer *answer;
@@ -53,6 +54,32 @@ struct ct_believer {
 	uint64_t asked, computed;
 	char digest[CT_DIGEST_TEXT];
 };
+
+struct ct_trained {
+	struct ct_predictor **predictor;
+	struct trained_key {
+		char profiles[CT_DIGEST_TEXT];
+		const struct ct_learner *learner;
+		uint64_t seed;
+	} * key;
+	size_t n, cap_predictor, cap_key;
+};
+
+struct ct_trained *ct_trained_new(void)
+{
+	return ct_calloc(1, sizeof(struct ct_trained));
+}
+
+void ct_trained_free(struct ct_trained *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++)
+		t->predictor[i]->free(t->predictor[i]);
+	free(t->predictor);
+	free(t->key);
+	free(t);
+}
 
 static const char *const names[CT_BELIEF_PREDICTORS] = { "dnn", "xgb", "linear", "oracle", "none" };
 
@@ -379,12 +406,45 @@ static void take_ready(struct ct_believer *b)
 		p->free(p);
 }
 
+static int is_of(const struct trained_key *k, const struct ct_believer *b)
+{
+	return k->learner == b->learner && k->seed == b->o.seed && !strcmp(k->profiles, ct_truth_set(b->t)->digest);
+}
+
+static void take_trained(struct ct_believer *b)
+{
+	struct ct_trained *t = b->o.trained;
+
+	for (size_t i = 0; i < t->n && !b->predictor; i++)
+		if (is_of(&t->key[i], b))
+			b->predictor = t->predictor[i];
+	b->shared = b->predictor != NULL;
+}
+
+static void keep_trained(struct ct_believer *b)
+{
+	struct ct_trained *t = b->o.trained;
+	struct trained_key key = { .learner = b->learner, .seed = b->o.seed };
+
+	snprintf(key.profiles, sizeof key.profiles, "%s", ct_truth_set(b->t)->digest);
+	CT_GROW(t->predictor, t->cap_predictor, t->n + 1);
+	CT_GROW(t->key, t->cap_key, t->n + 1);
+	t->key[t->n] = key;
+	t->predictor[t->n++] = b->predictor;
+	b->shared = 1;
+}
+
 static void get_ready(struct ct_believer *b)
 {
+	int keeps = b->o.trained && !b->predictor && ct_truth_set(b->t);
 	struct ct_err err = { 0 };
 
+	if (keeps)
+		take_trained(b);
 	take_ready(b);
 	CT_CHECK(NULL, b->predictor || train(b, &err) == 0, "a predictor that was not checked: %s", err.text);
+	if (keeps && !b->shared)
+		keep_trained(b);
 	b->feature = ct_calloc(2 * (size_t)b->n_kinds + 1, CT_JOB_FEATURES * sizeof *b->feature);
 	for (uint32_t k = 0; k < 2 * b->n_kinds; k++) {
 		struct ct_profile p = as_seen(b, k);
@@ -604,7 +664,7 @@ void ct_believer_free(struct ct_believer *b)
 	free(b->train_on);
 	free(b->feature);
 	free(b->answer);
-	if (b->predictor)
+	if (b->predictor && !b->shared)
 		b->predictor->free(b->predictor);
 	free(b);
 }

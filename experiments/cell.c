@@ -36,6 +36,7 @@ int ct_cell_config(struct ct_config *c, const char *file, const struct ct_cell_s
 static int prepare(struct ct_config *c, const struct ct_cell_request *q, struct ct_setup *s, struct ct_err *err)
 {
 	s->pool = q->pool;
+	s->trained = q->trained;
 	CT_TRY(ct_setup_trace(s, c, q->reading, q->ctx, err));
 	if (q->have_read)
 		q->have_read(q->ctx, s->work);

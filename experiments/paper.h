@@ -48,7 +48,13 @@ struct ct_paper_figure {
 	int metric;                  /* experiments/study.h */
 	double scale;
 	int invert;
-	int bounded; /* of a scheduler that does not reshape jobs: ceiling.h says what it cannot reach */
+	/* Over studies that differ in a draw of the truth, instead of one study; NULL: one. The
+	 * published value beside it is that of the same figure in the tables. */
+	const size_t *draw;
+	size_t n_draws;
+	int spread;          /* the range of the draws' means; 0: truth and seeds together */
+	unsigned seeds_most; /* 0: as many as asked for */
+	int bounded;         /* of a scheduler that does not reshape jobs: ceiling.h says what it cannot reach */
 };
 
 struct ct_paper {

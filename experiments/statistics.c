@@ -97,6 +97,43 @@ struct ct_estimate ct_prediction_interval(const double *v, size_t n, double leve
 	return around_mean(v, n, level, n ? sqrt(1 + 1 / (double)n) : 0.0);
 }
 
+static void around(struct ct_estimate *e, double value, double sd, double t)
+{
+	e->value = value;
+	e->sd = sd;
+	e->lo = value - t * sd;
+	e->hi = value + t * sd;
+}
+
+struct ct_pooled ct_pooled_intervals(const double *v, size_t draws, size_t seeds, double level)
+{
+	struct ct_pooled p = { unknown(draws * seeds, level), unknown(draws * seeds, level), NAN, NAN, NAN, NAN, NAN };
+	double *x = ct_calloc(draws + seeds + 1, sizeof *x), *u = x + draws, within = 0, b2, t;
+
+	if (draws < 2 || seeds < 2 || !all_finite(v, draws * seeds)) {
+		free(x);
+		return p;
+	}
+	for (size_t d = 0; d < draws; d++) {
+		x[d] = ct_mean(v + d * seeds, seeds);
+		within += covariance(v + d * seeds, v + d * seeds, seeds) / (double)draws;
+		for (size_t s = 0; s < seeds; s++)
+			u[s] += v[d * seeds + s] / (double)draws;
+	}
+	p.between = ct_deviation(x, draws);
+	p.shared = ct_deviation(u, seeds);
+	p.within = sqrt(within);
+	b2 = p.between * p.between * (1 + 1 / (double)draws);
+	t = student(draws, level);
+	around(&p.mean, ct_mean(x, draws), sqrt(b2 + p.shared * p.shared / (double)seeds), t);
+	around(&p.single, p.mean.value, sqrt(b2 + within * (1 + 1 / (double)seeds)), t);
+	gsl_sort(x, 1, draws);
+	p.lo = gsl_stats_quantile_from_sorted_data(x, 1, draws, (1 - level) / 2);
+	p.hi = gsl_stats_quantile_from_sorted_data(x, 1, draws, (1 + level) / 2);
+	free(x);
+	return p;
+}
+
 /* Ranks 1 <= l < u <= n with P(l <= B <= u - 1) >= level of B ~ Binomial(n, q). The
  * probabilities rise to one mode and fall: the likeliest w + 1 values in a row are the
  * likeliest w and the likelier neighbour. */

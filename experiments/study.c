@@ -29,6 +29,7 @@ struct ct_study {
 	struct ct_inputs *inputs;
 	struct cell *cell;
 	size_t n, cap;
+	struct ct_trained *trained; /* each worker has its own copy */
 };
 
 /* ---- metrics */
@@ -139,6 +140,7 @@ struct ct_study *ct_study_new(const struct ct_paper *paper, const char *scenario
 	struct ct_study *s = ct_calloc(1, sizeof *s);
 
 	*s = (struct ct_study){ .paper = paper, .scenario = scenario, .set = set, .n_set = n_set };
+	s->trained = ct_trained_new();
 	return s;
 }
 
@@ -151,6 +153,7 @@ void ct_study_free(struct ct_study *s)
 {
 	if (!s)
 		return;
+	ct_trained_free(s->trained);
 	free(s->cell);
 	free(s);
 }
@@ -318,7 +321,7 @@ static int prepare(const struct ct_study *s, const struct cell *k, struct ct_err
 static int run_cell(const struct ct_study *s, struct cell *k, const volatile sig_atomic_t *interrupted,
 		    struct ct_err *err)
 {
-	const struct ct_cell_request request = { .interrupt = interrupted };
+	const struct ct_cell_request request = { .interrupt = interrupted, .trained = s->trained };
 	struct ct_arena arena = { 0 };
 	struct ct_err inner = { 0 };
 	struct ct_cell_result r;

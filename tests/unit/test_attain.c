@@ -179,6 +179,60 @@ static void without_belief_nothing_is_said_of_predictions(void **state)
 	ct_workload_free(work);
 }
 
+/* The same pair, and the pair where a is a gang of two that shares one of its GPUs: its
+ * slowest member sets its pace, so times are the same. Run: a 120 of 100 s, b 40 of 30 s.
+ * Undone because of the other: a 20 of 100, b 10 of 30. The 90 % quantile of 1.2 and 4/3
+ * is 1.2 + .9 (4/3 - 1.2) = 1.32. */
+static void slow_downs_of_gangs_and_others(void **state)
+{
+	for (uint32_t gang = 0; gang < 2; gang++) {
+		struct ct_workload *work = ct_workload_new();
+		struct ct_err err = { 0 };
+		struct ct_world_spec spec;
+		struct ct_result r;
+		struct ct_world *w;
+
+		(void)state;
+		for (uint32_t i = 0; i < 2; i++) {
+			struct ct_job j = CT_JOB_INIT;
+
+			j.id = ct_workload_text(work, i ? "b" : "a", 1);
+			j.submit_us = (ct_time)(pair_submit[i] * 1e6);
+			j.duration_us = (ct_time)(pair_duration[i] * 1e6);
+			j.num_gpus = i ? 1 : 1 + gang;
+			ct_workload_add(work, &j);
+		}
+		assert_int_equal(ct_workload_seal(work, &err), 0);
+		spec = spec_of(work, 0.6);
+		spec.contention = &pair_truth;
+		w = world(&spec);
+		advance_to(w, 0);
+		start(w, 0, 0, 1 + gang);
+		advance_to(w, 10);
+		start(w, 1, 0, 1);
+		advance_to(w, 50);
+		advance_to(w, 120);
+		finish(w);
+		memset(&r, 0, sizeof r);
+		ct_result_summarise(&r, w);
+		near(r.summary[CT_METRIC_mean_run_slowdown_single], gang ? 4. / 3 : (1.2 + 4. / 3) / 2);
+		near(r.summary[CT_METRIC_p90_run_slowdown_single], gang ? 4. / 3 : 1.32);
+		near(r.summary[CT_METRIC_mean_colo_slowdown_single], gang ? 4. / 3 : (1.2 + 4. / 3) / 2);
+		if (gang) {
+			near(r.summary[CT_METRIC_mean_run_slowdown_gang], 1.2);
+			near(r.summary[CT_METRIC_p90_run_slowdown_gang], 1.2);
+			near(r.summary[CT_METRIC_mean_colo_slowdown_gang], 1.2);
+		} else {
+			assert_true(isnan(r.summary[CT_METRIC_mean_run_slowdown_gang]));
+			assert_true(isnan(r.summary[CT_METRIC_p90_run_slowdown_gang]));
+			assert_true(isnan(r.summary[CT_METRIC_mean_colo_slowdown_gang]));
+		}
+		ct_result_fini(&r);
+		ct_world_free(w);
+		ct_workload_free(work);
+	}
+}
+
 /* The same pair in the log: a is joined at 10 and left at 50, b starts in company. */
 static void the_log_tells_company(void **state)
 {
@@ -461,6 +515,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slow_down_as_predicted_and_beyond),
 		cmocka_unit_test(without_belief_nothing_is_said_of_predictions),
+		cmocka_unit_test(slow_downs_of_gangs_and_others),
 		cmocka_unit_test(the_log_tells_company),
 		cmocka_unit_test(slow_configurations_and_fewer_gpus),
 		cmocka_unit_test(windows_count_standing_still),
