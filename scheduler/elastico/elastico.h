@@ -34,14 +34,14 @@ struct ct_elastico_config {
 	double throughput;                  /* T(c), relative to the default's */
 	double need[CT_ELASTICO_RESOURCES]; /* of each GPU it holds, as shares of one GPU's part of the machine */
 	uint32_t mem_mib, cpu_milli, ram_mib;
-	uint32_t kind, row; /* the host's number of its profile; row in the table of slow-downs */
+	uint32_t kind, row; /* the host's number of its profile; row in the table of slow-downs, or CT_ANY */
 	uint32_t family;
 	bool ok; /* reaches the floor and fits a GPU */
 };
 
 struct ct_elastico_family {
-	const struct ct_elastico_config *config; /* numbered as the host does */
-	const uint32_t *front;                   /* those that may be chosen, ascending */
+	struct ct_elastico_config *config; /* numbered as the host does */
+	const uint32_t *front;             /* those that may be chosen, ascending */
 	uint32_t n, n_front, default_config;
 	uint32_t first;                      /* number of its configuration 0 among all families' */
 	uint32_t fastest;                    /* of the front, the lowest number among equals */
@@ -205,17 +205,30 @@ struct ct_pair { /* two configurations on one GPU */
 	double self, other, value; /* slow-downs; perf / S of both */
 };
 
-struct ct_pair_choice { /* of a newcomer beside a host */
-	uint32_t version;
+struct ct_pair_choice {                /* of a newcomer beside a host */
+	uint32_t version, row, column; /* what it is the answer to */
 	uint32_t self, other;
-	double value; /* < 0: there is none */
 	bool fits;
+	double value; /* < 0: there is none */
+};
+
+/* Answers by (row, column): all of them while there are few, the latest at each place
+ * when there are many. Those given out stand until the next question to the same table. */
+struct ct_choice_table {
+	struct ct_pair_choice *v;
+	uint32_t mask, stride;
 };
 
 struct ct_iac_bias {    /* of predictions for jobs of one family beside those of another */
 	double log_sum; /* of measured / predicted */
 	uint32_t n;
 	double factor; /* that the predictions not measured yet get; 0 = 1 */
+};
+
+/* What was learned of a family beside the families first, first + 1, ... */
+struct ct_iac_biases {
+	struct ct_iac_bias *v;
+	uint32_t first, n;
 };
 
 /* A place for a job. */
@@ -281,11 +294,12 @@ struct ct_elastico {
 	size_t cap_kind_of;
 	uint32_t n_kinds, side;       /* the table is side x side */
 	double *slow;                 /* 0 = not asked yet; negative = measured */
-	struct ct_pair_choice *fixed; /* [family][configuration of the host] */
-	struct ct_pair_choice *reply; /* [configuration][family of the host] */
-	struct ct_pair_choice *joint; /* [family][family of the host] */
-	struct ct_iac_bias *bias;     /* [family][family of the other] */
-	uint32_t fixed_families, fixed_configs, version;
+	struct ct_choice_table fixed; /* [family][configuration of the host] */
+	struct ct_choice_table reply; /* [configuration][family of the host] */
+	struct ct_choice_table joint; /* [family][family of the host] */
+	struct ct_iac_biases *bias;   /* [family] */
+	size_t cap_bias;
+	uint32_t version;
 	/* jobs */
 	struct ct_elastico_job *job;
 	size_t n_jobs, cap_jobs;

@@ -24,7 +24,7 @@ static void near(double got, double want, double tolerance)
 }
 
 /* Fast and large, slower and small. */
-static const struct ct_elastico_config two[] = {
+static struct ct_elastico_config two[] = {
 	{ .perf = 1, .throughput = 1, .need = { 0.5, 0.9 }, .ok = true },
 	{ .perf = 0.9, .throughput = 0.9, .need = { 0.4, 0.3 }, .ok = true },
 };
