@@ -99,25 +99,6 @@ static double slowest_decile(const struct ct_cell_result *r)
 	return q;
 }
 
-/* Bins of the series lie on a grid of their own; those that begin in the window count. */
-static double active_jobs(const struct ct_cell_result *r)
-{
-	struct ct_series s;
-	double sum = 0;
-	size_t n = 0;
-
-	ct_world_series(r->world, &s);
-	for (size_t i = 0; i < s.n; i++) {
-		ct_time at = s.start_us + (ct_time)i * s.bin_us;
-
-		if (at < r->account.window_start || at >= r->account.window_end)
-			continue;
-		sum += s.running_jobs[i];
-		n++;
-	}
-	return n ? sum / (double)n : (double)NAN;
-}
-
 static void measure(const struct ct_cell_result *r, double *value)
 {
 	const struct ct_account *a = &r->account;
@@ -129,7 +110,6 @@ static void measure(const struct ct_cell_result *r, double *value)
 	by_class(r, 0, &value[CT_STUDY_mean_infer_jct_s], &value[CT_STUDY_median_infer_jct_s]);
 	value[CT_STUDY_slowest_decile_rate] = slowest_decile(r);
 	value[CT_STUDY_transitions_per_gpu_h] = gpu_h > 0 ? (double)n / gpu_h : (double)NAN;
-	value[CT_STUDY_active_jobs] = active_jobs(r);
 	value[CT_STUDY_epoch_ms] = r->perf.schedule_mean_ms;
 	value[CT_STUDY_cpu_s] = r->cpu_s;
 }

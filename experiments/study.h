@@ -25,7 +25,6 @@
 	X(median_infer_jct_s, "median JCT of inference jobs")                                                \
 	X(slowest_decile_rate, "10 % quantile over jobs of duration / (finish - first start)")               \
 	X(transitions_per_gpu_h, "switches and migrations an hour and GPU, first submission to last finish") \
-	X(active_jobs, "time average of jobs that hold GPUs, over the window")                               \
 	X(epoch_ms, "mean time of a call of the policy (wall clock)")                                        \
 	X(cpu_s, "CPU seconds of the cell (wall clock)")
 
