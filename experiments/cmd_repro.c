@@ -6,6 +6,7 @@
 #include "experiments/progress.h"
 #include "experiments/repro.h"
 #include "experiments/repro_fits.h"
+#include "experiments/repro_sources.h"
 #include "experiments/statistics.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
@@ -122,8 +123,13 @@ static const char *verdict(const struct ct_repro_row *r)
 	if (r->agrees < 0 && isfinite(r->ours))
 		return "";
 	if (r->agrees < 0)
-		return r->figure->runs ? "not known" : "not produced";
+		return r->figure->from ? "not known" : "not produced";
 	return r->agrees ? "yes" : "NO";
+}
+
+static const char *aim_text(const struct ct_repro_row *r)
+{
+	return r->in_aim < 0 ? "" : r->in_aim ? "met" : "missed";
 }
 
 static void print_rows(const struct ct_repro *rows, int ranged)
@@ -163,14 +169,31 @@ static void print_rows(const struct ct_repro *rows, int ranged)
 		ct_table_number(&t, r->seeds ? (double)r->seeds : NAN, 0);
 		ct_table_text(&t, ct_role_name[r->figure->role]);
 		ct_table_text(&t, verdict(r));
-		ct_table_text(&t, r->in_aim < 0 ? "" : r->in_aim ? "met" : "missed");
+		ct_table_text(&t, aim_text(r));
 	}
 	ct_table_print(&t, stdout);
 	ct_table_fini(&t);
 }
 
+/* Where [lo, hi] is not of single runs. */
+static void print_ranges(const struct ct_repro *rows)
+{
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		seen |= 1u << rows->row[i].figure->from;
+	if (seen & 1u << CT_FROM_CASES)
+		printf(
+		    "cases: from .. to is not of runs but least and largest over %d draws of the jobs' lengths, each "
+		    "within a factor of two\n",
+		    (int)CT_CASE_DRAWS);
+	if (seen & 1u << CT_FROM_PLAN)
+		printf("instances: from .. to is not of runs but least and largest over the targets\n");
+}
+
 static void print_notes(const struct ct_repro *rows)
 {
+	print_ranges(rows);
 	for (size_t i = 0; i < rows->n; i++)
 		if (isfinite(rows->row[i].ceiling))
 			printf("%s: at most %.2f by pairs of default configurations that fit the memory (linear "
@@ -180,6 +203,50 @@ static void print_notes(const struct ct_repro *rows)
 		if (*rows->row[i].figure->note)
 			printf("%s (%s): %s\n", rows->row[i].figure->id, rows->row[i].figure->place,
 			       rows->row[i].figure->note);
+}
+
+/* Does agreement with a published cell depend on how the thing is defined? */
+static void print_terms(const struct ct_repro *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const char *again = rows->row[i].figure->again;
+		size_t n = 0, agree = 0, aim = 0, first = 0;
+
+		if (!again)
+			continue;
+		while (!rows->row[first].figure->again || strcmp(rows->row[first].figure->again, again) != 0)
+			first++;
+		if (first < i)
+			continue;
+		for (size_t k = 0; k < rows->n; k++) {
+			const struct ct_repro_row *r = &rows->row[k];
+
+			if (strcmp(r->figure->again ? r->figure->again : r->figure->id, again) != 0 || r->agrees < 0)
+				continue;
+			n++;
+			agree += r->agrees > 0;
+			aim += r->in_aim > 0;
+		}
+		printf("%s, published %g %s: %zu of %zu definitions agree, %zu meet the aim\n", again,
+		       rows->row[i].figure->value, rows->row[i].figure->unit, agree, n, aim);
+	}
+}
+
+/* By the interval of the mean over seeds; one seed has none and says nothing. */
+static void print_stability(const struct ct_repro *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_repro_row *r = &rows->row[i];
+		const struct ct_paper_figure *f = r->figure;
+
+		if (!f->runs || f->metric != CT_METRIC_backlog_growth || isnan(r->mean_lo))
+			continue;
+		printf("%s: the backlog grows by %.1f GPUs' work all the time [%.1f, %.1f]: %s\n", f->id, r->ours,
+		       r->mean_lo, r->mean_hi,
+		       r->mean_lo > 0   ? "NOT stable, mean JCT grows with the length of the run"
+		       : r->mean_hi < 0 ? "shrinking, the warm-up is too short"
+					: "no growth shown, stable as far as these seeds say");
+	}
 }
 
 static void print_count(const struct ct_repro *rows)
@@ -232,6 +299,7 @@ static int print_json(const struct ct_repro *rows, struct ct_err *err)
 		ct_json_text(&j, "role", ct_role_name[r->figure->role]);
 		ct_json_f64(&j, "tolerance", r->figure->tolerance);
 		ct_json_text(&j, "within", verdict(r));
+		ct_json_text(&j, "aim", aim_text(r));
 		ct_json_text(&j, "definition", r->figure->definition);
 		ct_json_text(&j, "note", r->figure->note);
 		ct_json_close(&j);
@@ -241,13 +309,22 @@ static int print_json(const struct ct_repro *rows, struct ct_err *err)
 	return ct_json_end(&j, "standard output", err);
 }
 
+/* As published.yaml has it: "x0.07" is relative, "a3" absolute. */
+static void write_tolerance(struct ct_output *o, const struct ct_paper_figure *f)
+{
+	if (isnan(f->tolerance))
+		return;
+	ct_output_text(o, f->relative ? "x" : "a");
+	ct_output_f64(o, f->tolerance);
+}
+
 static int write_csv(const struct ct_repro *rows, const char *path, struct ct_err *err)
 {
 	struct ct_output o;
 
 	CT_TRY(ct_output_open(&o, path, err));
 	ct_output_text(&o, "id,table,unit,place,role,published,ours,mean_lo,mean_hi,lo,hi,fits_lo,fits_hi,seeds,agrees,"
-			   "definition,note\n");
+			   "aim,tolerance,definition,note\n");
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct ct_repro_row *r = &rows->row[i];
 		const char *const head[] = { r->figure->id, r->figure->table, r->figure->unit, r->figure->place,
@@ -267,6 +344,10 @@ static int write_csv(const struct ct_repro *rows, const char *path, struct ct_er
 		ct_output_i64(&o, (int64_t)r->seeds);
 		ct_output_text(&o, ",");
 		ct_output_field(&o, verdict(r));
+		ct_output_text(&o, ",");
+		ct_output_field(&o, aim_text(r));
+		ct_output_text(&o, ",");
+		write_tolerance(&o, r->figure);
 		ct_output_text(&o, ",");
 		ct_output_field(&o, r->figure->definition);
 		ct_output_text(&o, ",");
@@ -323,6 +404,8 @@ static int conclude(const struct request *q, const struct ct_paper *p, const str
 		    "\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
 		    stdout);
 		print_count(rows);
+		print_terms(rows);
+		print_stability(rows);
 		fputs("\n", stdout);
 		print_notes(rows);
 	}
@@ -441,6 +524,21 @@ static int widen(const struct request *q, struct ct_program *program, const stru
 	return 0;
 }
 
+static int sources(const struct request *q, struct ct_program *program, const struct ct_paper *p, const char *scenario,
+		   struct ct_repro *rows, struct ct_err *err)
+{
+	const struct ct_repro_sources s = { .paper = p,
+					    .scenario = scenario,
+					    .table = q->table,
+					    .set = q->set,
+					    .n_set = q->n_set,
+					    .interrupted = program->interrupted };
+
+	CT_TRY(ct_repro_cases(&s, rows, err));
+	CT_TRY(ct_repro_instances(&s, rows, err));
+	return ct_repro_clock(&s, rows, err);
+}
+
 static int repro(const struct ct_command *self, struct request *q, struct ct_program *program, struct ct_err *err)
 {
 	struct ct_repro rows = { 0 };
@@ -469,6 +567,8 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		rc = ceilings(q, s, scenario, &rows, err);
 	if (!rc && !*program->interrupted)
 		rc = ct_repro_calibration(q->table, &rows, err);
+	if (!rc && !*program->interrupted)
+		rc = sources(q, program, p, scenario, &rows, err);
 	if (!rc && !*program->interrupted)
 		rc = conclude(q, p, &rows, err);
 	ct_repro_fini(&rows);
@@ -505,7 +605,7 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|table5|table6|table7|table8|table9|load|where|sensitivity|all] [OPTION]...",
+	.usage = "[table4|...|table9|load|terms|cases|instances|overhead|where|sensitivity|all] [OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =

@@ -106,9 +106,21 @@ static void set_metric(const struct ct_yaml *y, struct ct_paper_figure *f, struc
 
 static void set_from(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
 {
-	f->runs = !strcmp(y->text, "runs");
-	if (!f->runs && strcmp(y->text, "none") != 0)
-		refuse(&y->at, err, y->key, "runs or none", y->text);
+	static const char *const names[CT_FROMS] = { "none", "runs", "plan", "cases", "clock" };
+
+	for (unsigned k = 0; k < CT_FROMS; k++)
+		if (!strcmp(names[k], y->text)) {
+			f->from = (enum ct_paper_from)k;
+			f->runs = f->from == CT_FROM_RUNS;
+			return;
+		}
+	refuse(&y->at, err, y->key, "runs, plan, cases, clock or none", y->text);
+}
+
+static void set_count(const struct ct_yaml *y, int64_t *out, struct ct_err *err)
+{
+	if (ct_parse_i64(y->text, strlen(y->text), out) || *out < 1 || *out > 1000000)
+		refuse(&y->at, err, y->key, "a whole number of 1 to 1000000", y->text);
 }
 
 static void set_flag(const struct ct_yaml *y, int *out, struct ct_err *err)
@@ -123,7 +135,8 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 	const struct {
 		const char *key, **text;
 	} texts[] = { { "id", &f->id },       { "table", &f->table },           { "unit", &f->unit },
-		      { "place", &f->place }, { "definition", &f->definition }, { "note", &f->note } };
+		      { "place", &f->place }, { "definition", &f->definition }, { "note", &f->note },
+		      { "again", &f->again }, { "config", &f->config } };
 
 	if (y->type != CT_YAML_SCALAR) {
 		refuse(&y->at, err, y->key, "one value", ct_yaml_type_name(y));
@@ -146,6 +159,10 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 		set_from(y, f, err);
 	else if (!strcmp(y->key, "invert"))
 		set_flag(y, &f->invert, err);
+	else if (!strcmp(y->key, "complement"))
+		set_flag(y, &f->complement, err);
+	else if (!strcmp(y->key, "count"))
+		set_count(y, &f->count, err);
 	else if (!strcmp(y->key, "bounded"))
 		set_flag(y, &f->bounded, err);
 	else if (!strcmp(y->key, "metric"))
@@ -158,6 +175,46 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 		set_index(y, p->variant, p->n_variants, &f->over, err);
 	else
 		ct_err_add(err, CT_ECONFIG, &y->key_at, "unknown key '%.60s'", y->key);
+}
+
+/* The published cell of another figure, under another definition: shown, never scored. */
+static void show_again(const struct ct_paper *p, const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	const struct ct_paper_figure *first = NULL;
+
+	for (size_t i = 0; i < p->n_figures; i++)
+		if (!strcmp(p->figure[i].id, f->again))
+			first = &p->figure[i];
+	if (!first || first->again || !isnan(f->value)) {
+		ct_err_add(err, CT_ECONFIG, &y->at,
+			   "figure '%.60s' again wants a figure above it, got '%.60s', and no value of its own", f->id,
+			   f->again);
+		return;
+	}
+	f->value = first->value;
+	f->tolerance = first->tolerance;
+	f->relative = first->relative;
+	f->unit = first->unit;
+	f->place = first->place;
+	f->role = CT_ROLE_BESIDE;
+}
+
+static void check_source(const struct ct_yaml *y, const struct ct_paper_figure *f, struct ct_err *err)
+{
+	if (f->runs && (f->study == SIZE_MAX || f->variant == SIZE_MAX || f->metric < 0 || !*f->definition))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from runs wants study, variant, metric, definition",
+			   f->id);
+	if (f->from == CT_FROM_CASES && (!f->config || f->variant == SIZE_MAX || f->over == SIZE_MAX || f->metric < 0 ||
+					 f->metric >= CT_METRIC_COUNT || !*f->definition))
+		ct_err_add(err, CT_ECONFIG, &y->at,
+			   "figure '%.60s' from cases wants config, variant, over, metric (of sim/metrics.h), "
+			   "definition",
+			   f->id);
+	if (f->from == CT_FROM_CLOCK && (!f->count || !*f->definition))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from clock wants count and definition", f->id);
+	if (f->from == CT_FROM_NONE && !*f->note)
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is not produced and wants a note that says why",
+			   f->id);
 }
 
 static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_err *err)
@@ -183,16 +240,13 @@ static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_e
 	}
 	for (const struct ct_yaml *c = y->first; c; c = c->next)
 		set_field(p, c, &f, err);
+	if (f.again)
+		show_again(p, y, &f, err);
 	if (!*f.id || !*f.table || f.role == CT_ROLES)
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' wants id, table and role", f.id);
 	if (f.role != CT_ROLE_BESIDE && (isnan(f.value) || !*f.place))
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is published and wants value and place", f.id);
-	if (f.runs && (f.study == SIZE_MAX || f.variant == SIZE_MAX || f.metric < 0 || !*f.definition))
-		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from runs wants study, variant, metric, definition",
-			   f.id);
-	if (!f.runs && !*f.note)
-		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is not produced and wants a note that says why",
-			   f.id);
+	check_source(y, &f, err);
 	for (size_t i = 0; i < p->n_figures; i++)
 		if (!strcmp(p->figure[i].id, f.id))
 			ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is there twice", f.id);
@@ -235,6 +289,7 @@ static void show_one(struct ct_paper *p, const char *table, const struct ct_yaml
 				     .value = NAN,
 				     .tolerance = NAN,
 				     .role = CT_ROLE_BESIDE,
+				     .from = CT_FROM_RUNS,
 				     .runs = 1,
 				     .over = SIZE_MAX,
 				     .scale = 1 };
@@ -330,6 +385,9 @@ static void read_all(struct ct_paper *p, const struct ct_yaml *root, struct ct_e
 		p->study[p->n_studies] = (struct ct_paper_change){ 0 };
 		read_change(p, c, &p->study[p->n_studies++], err);
 	}
+	for (const struct ct_yaml *c = root->first; c; c = c->next)
+		if (c->key && !strcmp(c->key, "plan"))
+			ct_paper_read_plan(p, c, err);
 	for (const struct ct_yaml *c = figures ? figures->first : NULL; c; c = c->next)
 		read_figure(p, c, err);
 	for (const struct ct_yaml *c = root->first; c; c = c->next)

@@ -22,10 +22,10 @@ void ct_repro_fini(struct ct_repro *r)
 	memset(r, 0, sizeof *r);
 }
 
-/* "all" is what is published; what is only shown is asked for by name. */
+/* "all" is what is published, each cell once; what is only shown is asked for by name. */
 static int concerns(const struct ct_paper_figure *f, const char *table)
 {
-	return (!strcmp(table, "all") && !isnan(f->value)) || !strcmp(f->table, table);
+	return (!strcmp(table, "all") && !isnan(f->value) && !f->again) || !strcmp(f->table, table);
 }
 
 int ct_repro_knows(const struct ct_paper *p, const char *table)
@@ -98,6 +98,29 @@ static void scale(struct ct_repro_row *r, double by)
 	r->hi *= by;
 }
 
+/* What is left of `whole`. */
+static void complement(struct ct_repro_row *r, double whole)
+{
+	double lo = r->lo, mean_lo = r->mean_lo;
+
+	r->ours = whole - r->ours;
+	r->lo = whole - r->hi;
+	r->hi = whole - lo;
+	r->mean_lo = whole - r->mean_hi;
+	r->mean_hi = whole - mean_lo;
+}
+
+void ct_repro_judge(struct ct_repro_row *r)
+{
+	const struct ct_paper_figure *f = r->figure;
+
+	if (!isfinite(r->ours) || isnan(f->value))
+		return;
+	r->agrees = f->value >= r->lo && f->value <= r->hi;
+	if (!isnan(f->tolerance))
+		r->in_aim = fabs(r->ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
+}
+
 static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct ct_study *s)
 {
 	struct ct_repro_row r = { .figure = f,
@@ -128,12 +151,10 @@ static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct 
 	scale(&r, f->scale);
 	if (f->invert)
 		invert(&r);
+	if (f->complement)
+		complement(&r, f->scale);
 	r.seeds = n;
-	if (isfinite(r.ours) && !isnan(f->value)) {
-		r.agrees = f->value >= r.lo && f->value <= r.hi;
-		if (!isnan(f->tolerance))
-			r.in_aim = fabs(r.ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
-	}
+	ct_repro_judge(&r);
 	return r;
 }
 
@@ -264,7 +285,9 @@ size_t ct_recorded_compare(const struct ct_recorded *r, const struct ct_repro *n
 
 int ct_repro_is_recorded(const struct ct_repro_row *r)
 {
-	return r->figure->runs && r->figure->metric != CT_STUDY_epoch_ms && r->figure->metric != CT_STUDY_cpu_s &&
+	int is_made = r->figure->runs || r->figure->from == CT_FROM_CASES || r->figure->from == CT_FROM_PLAN;
+
+	return is_made && r->figure->metric != CT_STUDY_epoch_ms && r->figure->metric != CT_STUDY_cpu_s &&
 	       isfinite(r->ours);
 }
 
