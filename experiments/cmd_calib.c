@@ -46,7 +46,7 @@ static const struct ct_flag flags[] = {
 	{ "seeds", SEEDS, "N", "eval: how many, for the intervals (default 3); scenario: runs of a vector (60)" },
 	{ "volcano", VOLCANO, "NAME", "scenario: the Volcano profile that is fitted (default volcano)" },
 	{ "without", WITHOUT, "FIGURE", "scenario: a figure that the loss leaves out, e.g. one out of reach" },
-	{ "evaluations", EVALUATIONS, "N", "scenario: vectors tried from each of four starts (default 40)" },
+	{ "evaluations", EVALUATIONS, "N", "scenario: vectors tried from each of four starts (default 30)" },
 	{ "jobs", 'j', "N", "scenario: worker processes (default 1)" },
 	{ "json", JSON, NULL, "one JSON document on stdout" },
 	{ 0 },

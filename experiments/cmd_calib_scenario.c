@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN = 12, STARTS = 4, EVALUATIONS = 40, SEEDS = 60 };
+enum { SHOWN = 12, STARTS = 4, EVALUATIONS = 30, SEEDS = 60 };
 enum { FIT_SEED = 1001, HELD_OUT_SEED = 2001 };
 
 static void say(void *ctx, const struct ct_scenario_vector *v, size_t n)
@@ -61,7 +61,7 @@ static void print(const struct ct_scenario_fit *f)
 	printf("generate: {load: %g, spread: %g, tilt: %g}\n", f->v[0].x[0], f->v[0].x[1], f->v[0].x[2]);
 }
 
-static int write_vectors(const struct ct_scenario_fit *f, const char *path, struct ct_err *err)
+static int write_vectors(const struct ct_scenario_fit *f, const char *volcano, const char *path, struct ct_err *err)
 {
 	struct ct_output o;
 
@@ -76,7 +76,7 @@ static int write_vectors(const struct ct_scenario_fit *f, const char *path, stru
 		const double number[] = { v->x[0], v->x[1], v->x[2], v->loss, v->above, v->above_se };
 
 		ct_output_text(&o, "\n");
-		ct_output_field(&o, f->volcano);
+		ct_output_field(&o, volcano);
 		for (size_t k = 0; k < sizeof number / sizeof *number; k++) {
 			ct_output_text(&o, ",");
 			ct_output_f64(&o, number[k]);
@@ -91,17 +91,20 @@ static int write_vectors(const struct ct_scenario_fit *f, const char *path, stru
 	return ct_output_close(&o, err);
 }
 
-static int fit(struct ct_calib_args *a, struct ct_scenario_fit *f, struct ct_err *err)
+static int fit(struct ct_calib_args *a, struct ct_paper *p, struct ct_scenario_fit *f, struct ct_err *err)
 {
+	const char *volcano = a->volcano ? a->volcano : "volcano";
+
+	f->paper = p;
+	CT_TRY(ct_paper_play(p, "volcano", volcano, err));
 	CT_TRY(ct_scenario_fit(f, err));
 	print(f);
-	return a->out ? write_vectors(f, a->out, err) : 0;
+	return a->out ? write_vectors(f, volcano, a->out, err) : 0;
 }
 
 int ct_calib_cmd_scenario(struct ct_calib_args *a)
 {
-	struct ct_scenario_fit f = { .volcano = a->volcano ? a->volcano : "volcano",
-				     .without = a->without,
+	struct ct_scenario_fit f = { .without = a->without,
 				     .starts = STARTS,
 				     .evaluations = a->evaluations ? a->evaluations : EVALUATIONS,
 				     .seeds = a->seeds ? a->seeds : SEEDS,
@@ -117,10 +120,8 @@ int ct_calib_cmd_scenario(struct ct_calib_args *a)
 		return ct_misuse(a->command, "scenario takes no operand, got '%.60s'", a->argv[0]);
 	if (ct_data_path("data:experiments/paper/published.yaml", a->arena, &published, &err) == 0 &&
 	    ct_data_path("data:experiments/paper/scenario.yaml", a->arena, &f.scenario, &err) == 0 &&
-	    ct_paper_load(published, &p, &err) == 0) {
-		f.paper = p;
-		fit(a, &f, &err);
-	}
+	    ct_paper_load(published, &p, &err) == 0)
+		fit(a, p, &f, &err);
 	ct_scenario_fit_fini(&f);
 	ct_paper_free(p);
 	if (err.code)

@@ -6,6 +6,7 @@
 #include "experiments/progress.h"
 #include "experiments/repro.h"
 #include "experiments/repro_fits.h"
+#include "experiments/repro_shown.h"
 #include "experiments/repro_sources.h"
 #include "experiments/statistics.h"
 #include "experiments/table.h"
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, CSV };
+enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, VOLCANO, CSV };
 static const struct ct_flag flags[] = {
 	{ "seeds", SEEDS, "N", "runs of each cell, seeds 1 to N (10)" },
 	{ "width", WIDTH, "X", "more seeds until half of each scored mean's interval is at most X % of it" },
@@ -30,6 +31,7 @@ static const struct ct_flag flags[] = {
 	{ "check", CHECK, "FILE", "compare with a recorded state; exit status 7 where it differs" },
 	{ "accept", ACCEPT, "FILE", "record this state, and show what differs from the last one" },
 	{ "fits", FITS, "FILE", "also the range over equally good scenarios, a file of calib scenario" },
+	{ "volcano", VOLCANO, "NAME", "another profile plays Volcano, e.g. volcano-gpubinpack" },
 	{ "csv", CSV, "FILE", "the rows as CSV, for `cotenant report`" },
 	{ "progress", PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	{ 0 },
@@ -40,7 +42,7 @@ static const char published_file[] = "data:experiments/paper/published.yaml",
 		  scenario_file[] = "data:experiments/paper/scenario.yaml";
 
 struct request {
-	const char *table, *check, *accept, *fits, *csv;
+	const char *table, *check, *accept, *fits, *volcano, *csv;
 	int64_t seeds, processes;
 	double width; /* fraction; 0: as many seeds as were asked for */
 	int json;
@@ -95,6 +97,9 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 		return 0;
 	case FITS:
 		q->fits = arg;
+		return 0;
+	case VOLCANO:
+		q->volcano = arg;
 		return 0;
 	case CSV:
 		q->csv = arg;
@@ -232,20 +237,15 @@ static void print_terms(const struct ct_repro *rows)
 	}
 }
 
-/* By the interval of the mean over seeds; one seed has none and says nothing. */
 static void print_stability(const struct ct_repro *rows)
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct ct_repro_row *r = &rows->row[i];
-		const struct ct_paper_figure *f = r->figure;
+		const char *text = ct_repro_stability(r);
 
-		if (!f->runs || f->metric != CT_METRIC_backlog_growth || isnan(r->mean_lo))
-			continue;
-		printf("%s: the backlog grows by %.1f GPUs' work all the time [%.1f, %.1f]: %s\n", f->id, r->ours,
-		       r->mean_lo, r->mean_hi,
-		       r->mean_lo > 0   ? "NOT stable, mean JCT grows with the length of the run"
-		       : r->mean_hi < 0 ? "shrinking, the warm-up is too short"
-					: "no growth shown, stable as far as these seeds say");
+		if (text)
+			printf("%s: work is left over at the rate of %.1f GPUs [%.1f, %.1f]: %s\n", r->figure->id,
+			       r->ours, r->mean_lo, r->mean_hi, text);
 	}
 }
 
@@ -391,24 +391,59 @@ static int accept(const struct request *q, const struct ct_repro *rows, struct c
 	return rc;
 }
 
+static void print_listed(const struct ct_repro *rows, int ranged)
+{
+	print_rows(rows, ranged);
+	fputs("\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
+	      stdout);
+	print_count(rows);
+	print_terms(rows);
+	fputs("\n", stdout);
+	print_notes(rows);
+}
+
+/* Runs of which nothing is published have a table of their own. The figures stay those of `rows`. */
+static void part(const struct ct_repro *rows, struct ct_repro *listed, struct ct_repro *shown)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_paper_figure *f = rows->row[i].figure;
+		struct ct_repro *to = f->runs && isnan(f->value) ? shown : listed;
+
+		CT_GROW(to->row, to->cap, to->n + 1);
+		to->row[to->n++] = rows->row[i];
+	}
+}
+
+static void print(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows)
+{
+	struct ct_repro listed = { 0 }, shown = { 0 };
+
+	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s\n\n", p->source, q->seeds,
+	       q->width > 0 ? " and more, see below" : "",
+	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml",
+	       q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
+	if (q->fits) {
+		print_listed(rows, 1);
+		return;
+	}
+	part(rows, &listed, &shown);
+	if (listed.n)
+		print_listed(&listed, 0);
+	if (listed.n && shown.n)
+		fputs("\n", stdout);
+	if (shown.n)
+		ct_repro_print_shown(p, &shown, stdout);
+	print_stability(rows);
+	free(listed.row);
+	free(shown.row);
+}
+
 static int conclude(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows, struct ct_err *err)
 {
-	if (q->json) {
+	if (q->json)
 		CT_TRY(print_json(rows, err));
-	} else {
-		printf("%s; our means over seeds 1 to %" PRId64 "%s, %s\n\n", p->source, q->seeds,
-		       q->width > 0 ? " and more, see below" : "",
-		       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml");
-		print_rows(rows, q->fits != NULL);
-		fputs(
-		    "\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
-		    stdout);
-		print_count(rows);
-		print_terms(rows);
-		print_stability(rows);
-		fputs("\n", stdout);
-		print_notes(rows);
-	}
+	else
+		print(q, p, rows);
 	if (q->csv)
 		CT_TRY(write_csv(rows, q->csv, err));
 	if (q->accept)
@@ -554,6 +589,10 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		ct_paper_free(p);
 		return ct_misuse(self, "no table '%.60s' in '%s'", q->table, published);
 	}
+	if (q->volcano && ct_paper_play(p, "volcano", q->volcano, err)) {
+		ct_paper_free(p);
+		return (int)err->code;
+	}
 	s = ct_study_new(p, scenario, q->set, q->n_set);
 	ct_repro_want(p, s, q->table, (unsigned)q->seeds);
 	rc = simulate(q, program, s, err);
@@ -605,7 +644,8 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|...|table9|load|terms|cases|instances|overhead|where|sensitivity|all] [OPTION]...",
+	.usage =
+	    "[table4|...|table9|load|terms|cases|instances|overhead|active|where|misses|sensitivity|all] [OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =

@@ -48,6 +48,18 @@ size_t ct_paper_variant(const struct ct_paper *p, const char *name)
 	return find(p->variant, p->n_variants, name);
 }
 
+int ct_paper_play(struct ct_paper *p, const char *role, const char *actor, struct ct_err *err)
+{
+	size_t to = ct_paper_variant(p, role), from = ct_paper_variant(p, actor);
+
+	if (to == SIZE_MAX || from == SIZE_MAX)
+		return ct_err_at(err, CT_ECONFIG, NULL, "no variant '%.60s' of published figures",
+				 to == SIZE_MAX ? role : actor);
+	p->variant[to].set = p->variant[from].set;
+	p->variant[to].n = p->variant[from].n;
+	return 0;
+}
+
 size_t ct_paper_study(const struct ct_paper *p, const char *name)
 {
 	return find(p->study, p->n_studies, name);

@@ -52,9 +52,9 @@ struct ct_paper_figure {
 struct ct_paper_plan {
 	struct ct_cell_set *set; /* of the scenario */
 	size_t n_set;
-	const char *vary, *shared; /* "gpus=8..512"; policy */
+	const char *vary, *shared; /* "gpus=8..512"; a variant */
 	int64_t runs;
-	/* "mean_slowdown<=1.5,2": asked of both classes; policies of the two pools. */
+	/* "mean_slowdown<=1.5,2": asked of both classes; variants that run the two pools. */
 	const char **target, **pool;
 	size_t n_targets, n_pools;
 };
@@ -78,5 +78,7 @@ void ct_paper_read_plan(struct ct_paper *p, const struct ct_yaml *y, struct ct_e
 /* Index, or SIZE_MAX. */
 size_t ct_paper_variant(const struct ct_paper *p, const char *name);
 size_t ct_paper_study(const struct ct_paper *p, const char *name);
+/* Wherever variant `role` stands, `actor` plays it: other settings under the same name. CT_ECONFIG. */
+int ct_paper_play(struct ct_paper *p, const char *role, const char *actor, struct ct_err *err);
 
 #endif

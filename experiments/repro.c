@@ -110,6 +110,17 @@ static void complement(struct ct_repro_row *r, double whole)
 	r->mean_hi = whole - mean_lo;
 }
 
+const char *ct_repro_stability(const struct ct_repro_row *r)
+{
+	if (!r->figure->runs || r->figure->metric != CT_METRIC_backlog_growth || !isfinite(r->mean_hi - r->mean_lo))
+		return NULL;
+	if (r->mean_lo > 0)
+		return "NOT stable, mean JCT grows with the length of the run";
+	if (r->mean_hi < 0)
+		return "a backlog is worked off, the warm-up is too short";
+	return "no growth shown, stable as far as these seeds say";
+}
+
 void ct_repro_judge(struct ct_repro_row *r)
 {
 	const struct ct_paper_figure *f = r->figure;

@@ -28,6 +28,18 @@ static void add_settings(struct ct_repro *rows, const struct ct_cell_set *set, s
 	}
 }
 
+/* The policy of a variant; the planner compares policies as they are, so options are refused. */
+static int policy_of(const struct ct_paper *p, const char *variant, const char **out, struct ct_err *err)
+{
+	size_t v = ct_paper_variant(p, variant);
+
+	if (v == SIZE_MAX || p->variant[v].n != 1 || strcmp(p->variant[v].set[0].key, "policy.name") != 0)
+		return ct_err_add(err, CT_ECONFIG, NULL,
+				  "'plan' wants variants that set policy.name alone, and '%.60s' is none", variant);
+	*out = p->variant[v].set[0].value;
+	return 0;
+}
+
 static int find(const struct ct_repro_sources *s, const char *target, const char *pool, struct ct_repro *rows,
 		struct ct_capacity *out, struct ct_err *err)
 {
@@ -35,14 +47,15 @@ static int find(const struct ct_repro_sources *s, const char *target, const char
 	struct ct_overrides overrides = { 0 };
 	struct ct_capacity_request q = { .config_file = s->scenario,
 					 .overrides = &overrides,
-					 .policy = { pool, plan->shared },
 					 .n_policies = 2,
 					 .n_targets = 2,
 					 .runs = (size_t)plan->runs,
 					 .is_static = 1,
 					 .interrupt = s->interrupted };
-	int rc = 0;
+	int rc = policy_of(s->paper, pool, &q.policy[0], err);
 
+	if (rc || policy_of(s->paper, plan->shared, &q.policy[1], err))
+		return (int)err->code;
 	add_settings(rows, s->set, s->n_set, &overrides);
 	add_settings(rows, plan->set, plan->n_set, &overrides);
 	rc = class_target("train", target, &q.target[0], err);

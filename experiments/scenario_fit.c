@@ -26,7 +26,6 @@ static const double step[CT_SCENARIO_UNKNOWNS] = { 0.4, 0.25, 0.4 };
 struct search {
 	struct ct_scenario_fit *f;
 	struct ct_err *err;
-	size_t volcano;
 };
 
 /* ---- one vector */
@@ -69,11 +68,6 @@ static double loss_of(const struct ct_scenario_fit *f, const struct table *t, si
 	return loss;
 }
 
-static size_t played(const struct search *s, size_t variant)
-{
-	return variant == ct_paper_variant(s->f->paper, "volcano") ? s->volcano : variant;
-}
-
 static int simulate(const struct search *s, const double *x, int64_t first_seed, struct table *t)
 {
 	struct ct_scenario_fit *f = s->f;
@@ -88,17 +82,17 @@ static int simulate(const struct search *s, const double *x, int64_t first_seed,
 	}
 	study = ct_study_new(f->paper, f->scenario, set, CT_SCENARIO_UNKNOWNS);
 	for (size_t i = 0; i < f->n_figures; i++) {
-		ct_study_want(study, f->figure[i]->study, played(s, f->figure[i]->variant), first_seed, f->seeds);
+		ct_study_want(study, f->figure[i]->study, f->figure[i]->variant, first_seed, f->seeds);
 		if (f->figure[i]->over != SIZE_MAX)
-			ct_study_want(study, f->figure[i]->study, played(s, f->figure[i]->over), first_seed, f->seeds);
+			ct_study_want(study, f->figure[i]->study, f->figure[i]->over, first_seed, f->seeds);
 	}
 	rc = ct_study_run(study, &f->how, s->err);
 	for (size_t i = 0; i < f->n_figures && !rc; i++) {
 		const struct ct_paper_figure *g = f->figure[i];
 
-		t->n = ct_study_values(study, g->study, played(s, g->variant), g->metric, t->b[i], SEEDS_MOST);
+		t->n = ct_study_values(study, g->study, g->variant, g->metric, t->b[i], SEEDS_MOST);
 		if (g->over != SIZE_MAX)
-			ct_study_values(study, g->study, played(s, g->over), g->metric, t->a[i], SEEDS_MOST);
+			ct_study_values(study, g->study, g->over, g->metric, t->a[i], SEEDS_MOST);
 	}
 	ct_study_free(study);
 	return rc;
@@ -227,11 +221,9 @@ static int choose_figures(struct ct_scenario_fit *f, struct ct_err *err)
 
 int ct_scenario_fit(struct ct_scenario_fit *f, struct ct_err *err)
 {
-	struct search s = { f, err, ct_paper_variant(f->paper, f->volcano) };
+	struct search s = { f, err };
 	struct table *t;
 
-	if (s.volcano == SIZE_MAX)
-		return ct_err_at(err, CT_ECONFIG, NULL, "no variant '%.60s'", f->volcano);
 	if (f->seeds < 2 || f->seeds > SEEDS_MOST || f->starts < 1 || f->starts > STARTS_MOST)
 		return ct_err_at(err, CT_ECONFIG, NULL, "wanted 2 to %d seeds and 1 to %d starts", (int)SEEDS_MOST,
 				 (int)STARTS_MOST);

@@ -29,7 +29,6 @@ struct ct_scenario_vector {
 struct ct_scenario_fit {
 	const struct ct_paper *paper;
 	const char *scenario;
-	const char *volcano;                 /* the variant that plays "volcano" */
 	const char *without;                 /* id of a figure that the loss leaves out; NULL: none */
 	unsigned starts, evaluations, seeds; /* evaluations: of each start */
 	int64_t first_seed, held_out_seed;

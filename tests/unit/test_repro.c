@@ -299,6 +299,28 @@ static void test_profile_hits(void **state)
 	ct_paper_free(p);
 }
 
+/* All of the interval above 0, around it, below it; one seed has none. */
+static void test_stability(void **state)
+{
+	static const struct ct_paper_figure growth = { .id = "a", .runs = 1, .metric = CT_METRIC_backlog_growth },
+					    other = { .id = "b", .runs = 1, .metric = CT_METRIC_mean_jct_s };
+	static const struct {
+		double lo, hi;
+		const char *wanted;
+	} cases[] = { { 0.1, 5, "NOT stable" }, { -1, 5, "no growth shown" }, { -5, -1, "worked off" } };
+	struct ct_repro_row r = { .figure = &growth, .mean_lo = NAN, .mean_hi = NAN };
+
+	(void)state;
+	assert_null(ct_repro_stability(&r));
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		r.mean_lo = cases[i].lo;
+		r.mean_hi = cases[i].hi;
+		assert_non_null(strstr(ct_repro_stability(&r), cases[i].wanted));
+	}
+	r.figure = &other;
+	assert_null(ct_repro_stability(&r));
+}
+
 static size_t differing(const struct ct_recorded *r, const struct ct_repro *now)
 {
 	FILE *null = fopen("/dev/null", "w");
@@ -374,8 +396,8 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),        cmocka_unit_test(test_refusals), cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_profile_hits), cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_loads),        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_profile_hits), cmocka_unit_test(test_stability), cmocka_unit_test(test_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
