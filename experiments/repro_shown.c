@@ -75,9 +75,9 @@ void ct_repro_print_shown(const struct ct_paper *p, const struct ct_repro *rows,
 	}
 	ct_table_print(&t, to);
 	ct_table_fini(&t);
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0, said = 0; k < n; k++)
 		if (metric[k]->over != SIZE_MAX)
-			fprintf(to, "%s%s, as a ratio of means to %s under common arrivals", k ? ";\n" : "\n",
+			fprintf(to, "%s%s, as a ratio of means to %s under common arrivals", said++ ? ";\n" : "\n",
 				ct_study_metric_key(metric[k]->metric), p->variant[metric[k]->over].name);
 	fputs("\n+- half of the 95 % interval of the mean\n", to);
 }
