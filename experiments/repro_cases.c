@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SETTINGS = 16, DRAWS_SEED = 1 };
+enum { SETTINGS = 64, DRAWS_SEED = 1 };
 
 /* A job of the case; more are refused. */
 enum { MOST_JOBS = 64 };
@@ -41,24 +41,72 @@ static int note_jobs(const struct ct_workload *w, struct lengths *out, struct ct
 	return 0;
 }
 
+static int begins(const char *key, const char *section)
+{
+	return !strncmp(key, section, strlen(section));
+}
+
+/* A setting of the day that has no say here is at least one that the day has. */
+static int check_settings(const struct ct_repro_sources *s, struct ct_err *err)
+{
+	struct ct_cell_set set[SETTINGS];
+	struct ct_config c;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_set && n < SETTINGS; i++)
+		if (!begins(s->set[i].key, "policy."))
+			set[n++] = s->set[i];
+	ct_config_init(&c);
+	ct_cell_config(&c, s->scenario, set, n, err);
+	ct_config_fini(&c);
+	return (int)err->code;
+}
+
+static int add(struct ct_cell_set *to, size_t *n, const struct ct_cell_set *set, struct ct_err *err)
+{
+	if (*n == SETTINGS)
+		return ct_err_add(err, CT_ECONFIG, NULL, "a case of more than %d settings", (int)SETTINGS);
+	to[(*n)++] = *set;
+	return 0;
+}
+
+static int settings_of(const struct ct_repro_sources *s, const struct ct_paper_change *v, const char *trace,
+		       struct ct_cell_set *to, size_t *n, struct ct_err *err)
+{
+	static const char *const taken[] = { "calib.", "iac.", "transitions." };
+	int elastico = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < v->n; i++) {
+		elastico |= !strcmp(v->set[i].key, "policy.name") && !strcmp(v->set[i].value, "elastico");
+		CT_TRY(add(to, n, &v->set[i], err));
+	}
+	for (size_t i = 0; i < s->n_set; i++) {
+		int wanted = elastico && begins(s->set[i].key, "policy.");
+
+		for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
+			wanted |= begins(s->set[i].key, taken[k]);
+		if (wanted)
+			CT_TRY(add(to, n, &s->set[i], err));
+	}
+	return trace ? add(to, n, &(struct ct_cell_set){ "trace.file", trace }, err) : 0;
+}
+
 /* One run; `trace` NULL: the case's own jobs, kept in `jobs`. */
 static int run_case(const struct ct_repro_sources *s, const struct ct_paper_figure *f, size_t variant,
 		    const char *trace, double *out, struct lengths *jobs, struct ct_err *err)
 {
-	const struct ct_paper_change *v = &s->paper->variant[variant];
 	const struct ct_cell_request request = { .interrupt = s->interrupted };
 	struct ct_cell_set set[SETTINGS];
 	struct ct_cell_result r;
 	struct ct_config c;
+	size_t n;
 	int rc;
 
 	*out = NAN;
-	if (v->n >= SETTINGS)
-		return ct_err_add(err, CT_ECONFIG, NULL, "variant '%s' has too many settings for a case", v->name);
-	memcpy(set, v->set, v->n * sizeof *set);
-	set[v->n] = (struct ct_cell_set){ "trace.file", trace };
+	CT_TRY(settings_of(s, &s->paper->variant[variant], trace, set, &n, err));
 	ct_config_init(&c);
-	rc = ct_cell_config(&c, f->config, set, v->n + (trace != NULL), err);
+	rc = ct_cell_config(&c, f->config, set, n, err);
 	if (!rc && ct_cell_run(&c, &request, &r, err) == 0) {
 		*out = r.summary[f->metric];
 		if (!trace)
@@ -132,6 +180,7 @@ int ct_repro_cases(const struct ct_repro_sources *s, struct ct_repro *rows, stru
 
 		if (r->figure->from != CT_FROM_CASES)
 			continue;
+		CT_TRY(check_settings(s, err));
 		CT_TRY(compare(s, r->figure, NULL, &r->ours, &jobs, err));
 		CT_TRY(over_lengths(s, &jobs, r, err));
 		r->seeds = 1;

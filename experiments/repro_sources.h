@@ -22,7 +22,9 @@ enum { CT_CASE_DRAWS = 40 };
 struct ct_repro_sources {
 	const struct ct_paper *paper;
 	const char *scenario, *table;
-	const struct ct_cell_set *set; /* of --set; cases have their own configuration */
+	/* Of --set. Cases have their own jobs, cluster and seed, and take what is said of the policy elastico, of
+	 * calib, iac and transitions. */
+	const struct ct_cell_set *set;
 	size_t n_set;
 	const volatile sig_atomic_t *interrupted;
 };

@@ -12,6 +12,13 @@ makespan() { "$C" run data:experiments/cases/case1.yaml --policy "$1" --json 2>/
 begin "cases" "$C" repro cases --json; status 0; cp "$W/out" "$W/cases.json"
 that awk "BEGIN { d = $(figure "$W/cases.json" case1.makespan ours) - 100 * (1 - $(makespan elastico) / $(makespan firstfit)); exit !(d * d < 1e-12) }"
 that awk "BEGIN { exit !($(figure "$W/cases.json" case3.mean lo) < $(figure "$W/cases.json" case3.mean ours) && $(figure "$W/cases.json" case3.mean ours) < $(figure "$W/cases.json" case3.mean hi)) }"
+# without reshaping nothing fits beside anything, and nothing is saved (tests/cli/cases.sh)
+begin "cases without reshaping" "$C" repro cases --set policy.rst=false --json; status 0
+that [ "$(figure "$W/out" case1.makespan ours)" = 0 ]
+# other lengths end between the policy's epochs of 5 s: less than 0.2 % is lost, nothing won
+that awk "BEGIN { exit !($(figure "$W/out" case1.makespan hi) <= 0 && $(figure "$W/out" case1.makespan lo) > -0.2) }"
+begin "cases, no such key" "$C" repro cases --set cluster.nods=3; status 3; no_out; err "*cluster.nods*did you mean*"
+begin "cases, no such option" "$C" repro cases --set policy.rsst=false; status 3; no_out; err "*policy.rsst*"
 begin "table 4" "$C" repro table4 $small --json; status 0; cp "$W/out" "$W/one"
 begin "terms" "$C" repro terms $small --json; status 0; cp "$W/out" "$W/terms.json"
 that [ "$(figure "$W/terms.json" terms.throughput.backlog.elastico ours)" = "$(figure "$W/one" table4.elastico.throughput ours)" ]
