@@ -18,7 +18,9 @@
  * gpu,job_a,scale_a,job_b,scale_b,alone_a,alone_b,packed_a,packed_b. Jobs of one GPU. Or
  * CSV with gpu,config_a,config_b,decay_a,decay_b (fractions kept), and the throughputs
  * alone from a file `solo` of the CSV form above. A job without a batch size has the one configuration "default".
- *Memory and utilisation are not in the file: memory 0, SM activity NaN, both "unknown".
+ * Throughputs are steps a second there, samples a second here (times the batch size, where
+ * there is one), so that configurations of one workload compare.
+ * Memory and utilisation are not in the file: memory 0, SM activity NaN, both "unknown".
  *
  * The default configuration of a workload is its largest batch without mixed precision.
  *

@@ -418,6 +418,15 @@ static int read_json(struct gavel *g, FILE *f)
 
 /* ---- both */
 
+/* Gavel counts steps. Samples, of a job whose batch size is known: configurations of one
+ * workload are compared by their throughput. Slow-downs are ratios and stay. */
+static void count_samples(struct ct_calibration *c)
+{
+	for (size_t i = 0; i < c->n_configs; i++)
+		if (c->config[i].profile.batch)
+			c->config[i].profile.throughput *= c->config[i].profile.batch;
+}
+
 /* "{" first: JSON. */
 static int read_either(struct gavel *g)
 {
@@ -443,6 +452,8 @@ int ct_measured_gavel(const char *path, const char *solo, const char *gpu, const
 
 	ct_measured_begin(&g.b, report);
 	rc = read_either(&g);
+	if (!rc)
+		count_samples(g.b.c);
 	if (rc)
 		ct_measured_drop(&g.b);
 	else

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, VOLCANO, CSV };
+enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, VOLCANO, CSV, DATA };
 static const struct ct_flag flags[] = {
 	{ "seeds", SEEDS, "N", "runs of each cell, seeds 1 to N (10)" },
 	{ "width", WIDTH, "X", "more seeds until half of each scored mean's interval is at most X % of it" },
@@ -31,6 +31,7 @@ static const struct ct_flag flags[] = {
 	{ "check", CHECK, "FILE", "compare with a recorded state; exit status 7 where it differs" },
 	{ "accept", ACCEPT, "FILE", "record this state, and show what differs from the last one" },
 	{ "fits", FITS, "FILE", "also the range over equally good scenarios, a file of calib scenario" },
+	{ "data", DATA, "DIR", "real, worlds: folder of the published data ($COTENANT_SHARED_DATA, ../shared/data)" },
 	{ "volcano", VOLCANO, "NAME", "another profile plays Volcano, e.g. volcano-gpubinpack" },
 	{ "csv", CSV, "FILE", "the rows as CSV, for `cotenant report`" },
 	{ "progress", PROGRESS, "WHEN", "auto (on a terminal), always, never" },
@@ -42,7 +43,7 @@ static const char published_file[] = "data:experiments/paper/published.yaml",
 		  scenario_file[] = "data:experiments/paper/scenario.yaml";
 
 struct request {
-	const char *table, *check, *accept, *fits, *volcano, *csv;
+	const char *table, *check, *accept, *fits, *volcano, *csv, *data;
 	int64_t seeds, processes;
 	double width; /* fraction; 0: as many seeds as were asked for */
 	int json;
@@ -103,6 +104,9 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 		return 0;
 	case CSV:
 		q->csv = arg;
+		return 0;
+	case DATA:
+		q->data = arg;
 		return 0;
 	case ACCEPT:
 		q->accept = arg;
@@ -391,6 +395,23 @@ static int accept(const struct request *q, const struct ct_repro *rows, struct c
 	return rc;
 }
 
+/* File name of the scenario behind the first row: a table's studies have one. */
+static const char *scenario_name(const struct ct_paper *p, const struct ct_repro *rows)
+{
+	const char *path = scenario_file, *slash;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_paper_figure *f = rows->row[i].figure;
+
+		if (!f->runs || !p->study[f->study].base)
+			continue;
+		path = p->study[f->study].base;
+		break;
+	}
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 static void print_listed(const struct ct_repro *rows, int ranged)
 {
 	print_rows(rows, ranged);
@@ -418,10 +439,10 @@ static void print(const struct request *q, const struct ct_paper *p, const struc
 {
 	struct ct_repro listed = { 0 }, shown = { 0 };
 
-	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s\n\n", p->source, q->seeds,
+	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s%s\n\n", p->source, q->seeds,
 	       q->width > 0 ? " and more, see below" : "",
-	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/scenario.yaml",
-	       q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
+	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/",
+	       q->n_set ? "" : scenario_name(p, rows), q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
 	if (q->fits) {
 		print_listed(rows, 1);
 		return;
@@ -598,6 +619,7 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 {
 	struct ct_repro rows = { 0 };
 	const char *published, *scenario;
+	struct ct_inputs *inputs;
 	struct ct_study *s;
 	struct ct_paper *p;
 	int rc;
@@ -615,7 +637,9 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		ct_paper_free(p);
 		return (int)err->code;
 	}
+	inputs = ct_inputs_new(p, q->data);
 	s = ct_study_new(p, scenario, q->set, q->n_set);
+	ct_study_inputs(s, inputs);
 	ct_repro_want(p, s, q->table, (unsigned)q->seeds);
 	rc = simulate(q, program, s, err);
 	if (!rc && !*program->interrupted) {
@@ -634,6 +658,7 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		rc = conclude(q, p, &rows, err);
 	ct_repro_fini(&rows);
 	ct_study_free(s);
+	ct_inputs_free(inputs);
 	ct_paper_free(p);
 	return rc;
 }
@@ -673,10 +698,12 @@ const struct ct_command ct_cmd_repro = {
 	    "The figures, their definitions and roles stand in experiments/paper/published.yaml, the one scenario\n"
 	    "behind them in experiments/paper/scenario.yaml. Only rows of role 'fit' were used to choose it.\n"
 	    "Tables: table4 to table9, load, overhead, crosscheck, terms, cases, instances, active, where, misses,\n"
-	    "convergence, sensitivity. all: every published figure once.",
+	    "convergence, sensitivity. all: every published figure once.\n"
+	    "real: days of published traces instead; worlds: measured pairs of other GPUs, nothing fitted (--data).",
 	.examples = "  cotenant repro table4\n"
 		    "  cotenant repro all --seeds 20 -j 2 --json > all.json\n"
 		    "  cotenant repro table4 --seeds 40 --width 3\n"
+		    "  cotenant repro real --data ../shared/data -j 2\n"
 		    "  cotenant repro table4 --set calib.residual=false",
 	.run = run,
 };

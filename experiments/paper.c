@@ -35,6 +35,30 @@ static void read_change(struct ct_paper *p, const struct ct_yaml *y, struct ct_p
 	}
 }
 
+/* "base: FILE", beside the file that says so, in a study. */
+static void take_base(struct ct_paper *p, struct ct_paper_change *study)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < study->n; i++) {
+		const char *text = study->set[i].value, *slash = strrchr(p->file, '/');
+		size_t folder = slash ? (size_t)(slash + 1 - p->file) : 0, size = folder + strlen(text) + 1;
+		char *path;
+
+		if (strcmp(study->set[i].key, "base") != 0) {
+			study->set[n++] = study->set[i];
+			continue;
+		}
+		study->base = text;
+		if (*text == '/' || !strncmp(text, "data:", 5))
+			continue;
+		path = ct_arena_alloc(&p->arena, size, 1);
+		snprintf(path, size, "%.*s%s", (int)folder, p->file, text);
+		study->base = path;
+	}
+	study->n = n;
+}
+
 static size_t find(const struct ct_paper_change *v, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
@@ -395,11 +419,18 @@ static void read_all(struct ct_paper *p, const struct ct_yaml *root, struct ct_e
 	for (const struct ct_yaml *c = studies ? studies->first : NULL; c; c = c->next) {
 		CT_GROW(p->study, p->cap_studies, p->n_studies + 1);
 		p->study[p->n_studies] = (struct ct_paper_change){ 0 };
-		read_change(p, c, &p->study[p->n_studies++], err);
+		read_change(p, c, &p->study[p->n_studies], err);
+		take_base(p, &p->study[p->n_studies++]);
 	}
 	for (const struct ct_yaml *c = root->first; c; c = c->next)
 		if (c->key && !strcmp(c->key, "plan"))
 			ct_paper_read_plan(p, c, err);
+	for (const struct ct_yaml *c = root->first; c; c = c->next)
+		if (c->key && !strcmp(c->key, "inputs") && c->type == CT_YAML_MAP)
+			for (const struct ct_yaml *i = c->first; i; i = i->next) {
+				CT_GROW(p->input, p->cap_inputs, p->n_inputs + 1);
+				p->input[p->n_inputs++] = (struct ct_paper_input){ i->key, i };
+			}
 	for (const struct ct_yaml *c = figures ? figures->first : NULL; c; c = c->next)
 		read_figure(p, c, err);
 	for (const struct ct_yaml *c = root->first; c; c = c->next)
@@ -413,6 +444,7 @@ int ct_paper_load(const char *path, struct ct_paper **out, struct ct_err *err)
 	struct ct_paper *p = ct_calloc(1, sizeof *p);
 	struct ct_yaml *root = NULL;
 
+	p->file = ct_arena_text(&p->arena, path, strlen(path));
 	if (ct_yaml_load(path, &p->arena, &root, err) == 0 && root->type != CT_YAML_MAP)
 		ct_err_add(err, CT_ECONFIG, &root->at, "wanted a mapping, got %s", ct_yaml_type_name(root));
 	if (!err->code)
@@ -430,6 +462,7 @@ void ct_paper_free(struct ct_paper *p)
 		return;
 	free(p->variant);
 	free(p->study);
+	free(p->input);
 	free(p->figure);
 	ct_arena_fini(&p->arena);
 	free(p);

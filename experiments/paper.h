@@ -10,6 +10,7 @@
 #define CT_EXPERIMENTS_PAPER_H
 
 #include "experiments/cell.h"
+#include "experiments/yaml.h"
 #include "sim/err.h"
 #include "sim/memory.h"
 
@@ -26,8 +27,15 @@ enum ct_paper_from { CT_FROM_NONE, CT_FROM_RUNS, CT_FROM_PLAN, CT_FROM_CASES, CT
  * policy elastico alone. */
 struct ct_paper_change {
 	const char *name;
+	const char *base; /* of a study: the scenario that it changes; NULL: the one of the paper */
 	struct ct_cell_set *set;
 	size_t n;
+};
+
+/* What a setting "input:NAME" stands for: experiments/inputs.h reads the recipe. */
+struct ct_paper_input {
+	const char *name;
+	const struct ct_yaml *recipe;
 };
 
 struct ct_paper_figure {
@@ -62,9 +70,12 @@ struct ct_paper_plan {
 struct ct_paper {
 	struct ct_arena arena;
 	struct ct_paper_plan plan; /* n_pools = 0: there is none */
+	const char *file;          /* that this was read from */
 	const char *source;        /* which paper */
 	struct ct_paper_change *variant, *study;
 	size_t n_variants, n_studies, cap_variants, cap_studies;
+	struct ct_paper_input *input;
+	size_t n_inputs, cap_inputs;
 	struct ct_paper_figure *figure;
 	size_t n_figures, cap_figures;
 };

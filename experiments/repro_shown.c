@@ -45,7 +45,30 @@ static void fill(struct ct_table *t, const struct ct_repro_row *r)
 	ct_table_text(t, text);
 }
 
-void ct_repro_print_shown(const struct ct_paper *p, const struct ct_repro *rows, FILE *to)
+/* Rows from `from` on that are of one line. */
+static size_t line_end(const struct ct_repro *rows, size_t from)
+{
+	size_t end = from + 1;
+
+	while (end < rows->n && same_line(rows->row[from].figure, rows->row[end].figure))
+		end++;
+	return end;
+}
+
+/* Has the line at `b` the metrics of that at `a`? */
+static int same_metrics(const struct ct_repro *rows, size_t a, size_t b)
+{
+	size_t n = line_end(rows, a) - a;
+
+	if (line_end(rows, b) - b != n)
+		return 0;
+	for (size_t k = 0; k < n; k++)
+		if (!same_metric(rows->row[a + k].figure, rows->row[b + k].figure))
+			return 0;
+	return 1;
+}
+
+static void print_block(const struct ct_paper *p, const struct ct_repro *rows, FILE *to)
 {
 	const struct ct_paper_figure *metric[METRICS];
 	size_t n = metrics_of(rows, metric);
@@ -60,8 +83,7 @@ void ct_repro_print_shown(const struct ct_paper *p, const struct ct_repro *rows,
 	for (size_t i = 0, end; i < rows->n; i = end) {
 		const struct ct_paper_figure *f = rows->row[i].figure;
 
-		for (end = i + 1; end < rows->n && same_line(f, rows->row[end].figure);)
-			end++;
+		end = line_end(rows, i);
 		ct_table_text(&t, p->study[f->study].name);
 		ct_table_text(&t, p->variant[f->variant].name);
 		for (size_t k = 0; k < n; k++) {
@@ -79,5 +101,21 @@ void ct_repro_print_shown(const struct ct_paper *p, const struct ct_repro *rows,
 		if (metric[k]->over != SIZE_MAX)
 			fprintf(to, "%s%s, as a ratio of means to %s under common arrivals", said++ ? ";\n" : "\n",
 				ct_study_metric_key(metric[k]->metric), p->variant[metric[k]->over].name);
-	fputs("\n+- half of the 95 % interval of the mean\n", to);
+	fputs("\n", to);
+}
+
+/* A table for as many lines in a row as have the same metrics. */
+void ct_repro_print_shown(const struct ct_paper *p, const struct ct_repro *rows, FILE *to)
+{
+	for (size_t i = 0, end; i < rows->n; i = end) {
+		struct ct_repro block = { .row = rows->row + i };
+
+		for (end = line_end(rows, i); end < rows->n && same_metrics(rows, i, end);)
+			end = line_end(rows, end);
+		block.n = end - i;
+		if (i)
+			fputs("\n", to);
+		print_block(p, &block, to);
+	}
+	fputs("+- half of the 95 % interval of the mean\n", to);
 }

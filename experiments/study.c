@@ -30,6 +30,7 @@ struct ct_study {
 	const char *scenario;
 	const struct ct_cell_set *set;
 	size_t n_set;
+	struct ct_inputs *inputs;
 	struct cell *cell;
 	size_t n, cap;
 };
@@ -164,6 +165,11 @@ struct ct_study *ct_study_new(const struct ct_paper *paper, const char *scenario
 	return s;
 }
 
+void ct_study_inputs(struct ct_study *s, struct ct_inputs *in)
+{
+	s->inputs = in;
+}
+
 void ct_study_free(struct ct_study *s)
 {
 	if (!s)
@@ -242,7 +248,7 @@ static const char *value_of(struct ct_config *c, const char *key, struct ct_aren
 }
 
 /* "*1.5" multiplies the value that the scenario and the settings before give. */
-static int resolve(const struct ct_study *s, struct settings *q, size_t at, struct ct_arena *arena, struct ct_err *err)
+static int resolve(const char *scenario, struct settings *q, size_t at, struct ct_arena *arena, struct ct_err *err)
 {
 	struct ct_cell_set *set = &q->set[at];
 	double factor, value;
@@ -253,7 +259,7 @@ static int resolve(const struct ct_study *s, struct settings *q, size_t at, stru
 	if (set->value[0] != '*')
 		return 0;
 	ct_config_init(&c);
-	if (ct_cell_config(&c, s->scenario, q->set, at, err) == 0) {
+	if (ct_cell_config(&c, scenario, q->set, at, err) == 0) {
 		text = value_of(&c, set->key, arena);
 		if (ct_parse_f64(set->value + 1, strlen(set->value + 1), &factor) || !text ||
 		    ct_parse_f64(text, strlen(text), &value))
@@ -268,7 +274,27 @@ static int resolve(const struct ct_study *s, struct settings *q, size_t at, stru
 	return (int)err->code;
 }
 
-static int settle(const struct ct_study *s, const struct cell *k, struct settings *q, struct ct_arena *arena,
+static const char *scenario_of(const struct ct_study *s, const struct cell *k)
+{
+	const char *base = s->paper->study[k->study].base;
+
+	return base ? base : s->scenario;
+}
+
+/* The file that "input:NAME" stands for. */
+static int fetch(const struct ct_study *s, const struct cell *k, struct ct_cell_set *set, struct ct_err *err)
+{
+	static const char input[] = "input:";
+
+	if (strncmp(set->value, input, strlen(input)) != 0)
+		return 0;
+	if (!s->inputs)
+		return ct_err_add(err, CT_ECONFIG, NULL, "'%s: %s': inputs are made by `cotenant repro` alone",
+				  set->key, set->value);
+	return ct_inputs_get(s->inputs, set->value + strlen(input), k->seed, &set->value, err);
+}
+
+static int gather(const struct ct_study *s, const struct cell *k, struct settings *q, struct ct_arena *arena,
 		  struct ct_err *err)
 {
 	const struct ct_paper_change *study = &s->paper->study[k->study], *variant = &s->paper->variant[k->variant];
@@ -281,8 +307,35 @@ static int settle(const struct ct_study *s, const struct cell *k, struct setting
 	snprintf(seed, sizeof seed, "%" PRId64, k->seed);
 	CT_TRY(append(q, &(struct ct_cell_set){ "sim.seed", ct_arena_text(arena, seed, strlen(seed)) }, 1, err));
 	for (size_t i = 0; i < q->n; i++)
-		CT_TRY(resolve(s, q, i, arena, err));
+		CT_TRY(fetch(s, k, &q->set[i], err));
 	return 0;
+}
+
+static int settle(const struct ct_study *s, const struct cell *k, struct settings *q, struct ct_arena *arena,
+		  struct ct_err *err)
+{
+	CT_TRY(gather(s, k, q, arena, err));
+	for (size_t i = 0; i < q->n; i++)
+		CT_TRY(resolve(scenario_of(s, k), q, i, arena, err));
+	return 0;
+}
+
+static int named(const struct ct_study *s, const struct cell *k, const struct ct_err *inner, struct ct_err *err)
+{
+	return ct_err_at(err, inner->code, NULL, "study '%s', variant '%s', seed %" PRId64 ": %s",
+			 s->paper->study[k->study].name, s->paper->variant[k->variant].name, k->seed, inner->text);
+}
+
+/* Inputs are made before there are processes, so that they share them. */
+static int prepare(const struct ct_study *s, const struct cell *k, struct ct_err *err)
+{
+	struct ct_arena arena = { 0 };
+	struct ct_err inner = { 0 };
+	struct settings q;
+
+	gather(s, k, &q, &arena, &inner);
+	ct_arena_fini(&arena);
+	return inner.code ? named(s, k, &inner, err) : 0;
 }
 
 static int run_cell(const struct ct_study *s, struct cell *k, const volatile sig_atomic_t *interrupted,
@@ -296,7 +349,7 @@ static int run_cell(const struct ct_study *s, struct cell *k, const volatile sig
 	struct ct_config c;
 
 	ct_config_init(&c);
-	if (settle(s, k, &q, &arena, &inner) == 0 && ct_cell_config(&c, s->scenario, q.set, q.n, &inner) == 0 &&
+	if (settle(s, k, &q, &arena, &inner) == 0 && ct_cell_config(&c, scenario_of(s, k), q.set, q.n, &inner) == 0 &&
 	    ct_cell_run(&c, &request, &r, &inner) == 0) {
 		measure(&r, k->value);
 		k->done = !r.stopped;
@@ -304,11 +357,7 @@ static int run_cell(const struct ct_study *s, struct cell *k, const volatile sig
 	}
 	ct_config_fini(&c);
 	ct_arena_fini(&arena);
-	if (inner.code)
-		return ct_err_at(err, inner.code, NULL, "study '%s', variant '%s', seed %" PRId64 ": %s",
-				 s->paper->study[k->study].name, s->paper->variant[k->variant].name, k->seed,
-				 inner.text);
-	return 0;
+	return inner.code ? named(s, k, &inner, err) : 0;
 }
 
 /* ---- processes: cell i is run by process i modulo their number, which sends the cell
@@ -470,6 +519,10 @@ int ct_study_run(struct ct_study *s, const struct ct_study_run *how, struct ct_e
 	for (size_t i = 0; i < s->n; i++)
 		if (!s->cell[i].done)
 			todo[n++] = i;
+	for (size_t i = 0; i < n && s->inputs && !rc; i++)
+		rc = prepare(s, &s->cell[todo[i]], err);
+	if (rc)
+		n = 0;
 	if (processes > 1 && n > 1) {
 		rc = run_many(s, todo, n, how, processes < n ? processes : (unsigned)n, err);
 		n = 0;

@@ -12,6 +12,7 @@
 #ifndef CT_EXPERIMENTS_STUDY_H
 #define CT_EXPERIMENTS_STUDY_H
 
+#include "experiments/inputs.h"
 #include "experiments/paper.h"
 #include "sim/metrics.h"
 
@@ -47,6 +48,8 @@ struct ct_study;
  * both must outlive the study. */
 struct ct_study *ct_study_new(const struct ct_paper *paper, const char *scenario, const struct ct_cell_set *set,
 			      size_t n_set);
+/* Where settings "input:NAME" are from; `in` outlives the study. Without it they are refused. */
+void ct_study_inputs(struct ct_study *s, struct ct_inputs *in);
 void ct_study_free(struct ct_study *s);
 /* Asks for seeds first .. first + n - 1 of a study under a variant. */
 void ct_study_want(struct ct_study *s, size_t study, size_t variant, int64_t first, unsigned n);

@@ -105,6 +105,11 @@ static double draw(uint64_t seed, uint64_t entity)
 	return gsl_rng_uniform(&s.rng);
 }
 
+int ct_transform_keeps(const char *id, double share, uint64_t seed)
+{
+	return draw(seed, hash_text(id)) < share;
+}
+
 int ct_transform_sample(const struct ct_workload *w, double share, enum ct_sample_by by, uint64_t seed,
 			struct ct_workload **out, struct ct_err *err)
 {
@@ -430,4 +435,39 @@ int ct_transform_mix(const struct ct_mix_part *part, size_t n, const struct ct_m
 		*out = mixed;
 	}
 	return rc;
+}
+
+/* ---- superposition */
+
+int ct_transform_superpose(const struct ct_superposed *part, size_t n, struct ct_workload **out, struct ct_err *err)
+{
+	struct ct_workload *w = ct_workload_new(), *made = NULL;
+
+	w->report.source = "superposition";
+	w->report.format = "superposition";
+	ct_workload_column(w, "trace");
+	for (size_t k = 0; k < n; k++) {
+		const struct ct_superposed *p = &part[k];
+		const struct ct_mix_part of = { .w = p->w, .label = p->label, .share = 1 };
+		struct part x = { .p = &of, .n = p->w->n };
+
+		for (size_t i = 0; i < p->w->n; i++) {
+			ct_time at = p->at ? p->at[i] : p->w->jobs[i].submit_us;
+
+			if (at < 0)
+				continue;
+			x.first = p->w->jobs[i].submit_us - at;
+			add_copy(w, &x, i, 0, 0);
+			if (p->kind)
+				ct_workload_set_extra(w, ct_workload_column(w, "kind"), (uint32_t)(w->n - 1), p->kind,
+						      strlen(p->kind));
+			x.taken++;
+		}
+		describe_part(w, &x);
+		w->report.rows_read += p->w->report.rows_read;
+	}
+	CT_TRY(seal(w, &made, err));
+	made->report.n_rules = 0; /* as in a mix */
+	*out = made;
+	return 0;
 }

@@ -21,6 +21,8 @@ int ct_transform_slice(const struct ct_workload *w, ct_time from, ct_time to, in
 enum ct_sample_by { CT_SAMPLE_JOB, CT_SAMPLE_USER };
 int ct_transform_sample(const struct ct_workload *w, double share, enum ct_sample_by by, uint64_t seed,
 			struct ct_workload **out, struct ct_err *err);
+/* Would a sample keep a job of that id? */
+int ct_transform_keeps(const char *id, double share, uint64_t seed);
 
 /* The jobs whose own column of that name holds `value`. CT_ECONFIG: no such column. */
 int ct_transform_only(const struct ct_workload *w, const char *column, const char *value, struct ct_workload **out,
@@ -52,5 +54,15 @@ struct ct_mix_options {
  * by what rounding to whole jobs left over. */
 int ct_transform_mix(const struct ct_mix_part *part, size_t n, const struct ct_mix_options *o, struct ct_workload **out,
 		     struct ct_err *err);
+
+/* Several traces at once as they are, without shares: each job at its own time, or at
+ * at[job], where -1 leaves it out. Ids and the column "trace" as in a mix; a part with a
+ * `kind` gets it in the column "kind". */
+struct ct_superposed {
+	const struct ct_workload *w;
+	const char *label, *kind; /* kind NULL: none */
+	const ct_time *at;        /* NULL: all jobs as they are */
+};
+int ct_transform_superpose(const struct ct_superposed *part, size_t n, struct ct_workload **out, struct ct_err *err);
 
 #endif

@@ -71,6 +71,13 @@ that are converged to a thousandth, or stopped after two iterations, change litt
 	repro convergence --seeds 10 -j "$jobs"
 section sensitivity "What each assumption does to it" "One assumption changed at a time, others as in the scenario." \
 	repro sensitivity --seeds "$seeds" -j "$jobs"
+if [ -d "$COTENANT_SHARED_DATA/genai" ]; then
+	section real "On real traces" "Days of Philly and ITP training with GenAI requests, a day and a draw of models a seed; 13 is what ITP has at load 2.5." \
+		repro real --seeds 13 -j "$jobs"
+	section worlds "In measured worlds" "The scenario's jobs with the workloads, configurations and pairs that others measured; nothing fitted." \
+		repro worlds --seeds 10 -j "$jobs"
+fi
+
 run readme repro table4 --seeds "$seeds" --width 3 -j "$jobs"
 made="Made $(date -u +%F) by \`experiments/paper/results.sh $seeds\` with $version."
 {

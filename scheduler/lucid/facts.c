@@ -97,6 +97,11 @@ static int find_score(const struct ct_lucid *l, const struct ct_view *v, uint32_
 	}
 	if (value(v, l->sm_frac, job, &util))
 		return 1;
+	if (isnan(util) && l->utilisation == CT_LUCID_PROFILE) {
+		const struct ct_view_family *f = v->host->family(v->host->ctx, job, 1);
+
+		util = f->config[f->default_config].sm_frac;
+	}
 	if (!isnan(util))
 		*score = ct_lucid_score(100 * util, NAN);
 	return 0;

@@ -543,6 +543,8 @@ static const struct ct_opt opts[] = {
 	{ "score_column", CT_OPT_TEXT, AT(score_column), "", 0, 0, NULL, NULL,
 	  "column with sharing scores 0, 1, 2; none: sharescore, label, or by utilisation", 0 },
 	{ "score", CT_OPT_INT, AT(default_score), "2", 0, 2, NULL, NULL, "score of jobs of unknown utilisation", 0 },
+	{ "utilisation", CT_OPT_ENUM, AT(utilisation), "profile", 0, 0, "trace|profile", NULL,
+	  "of jobs without such a column: unknown, or as their calibrated default configuration has it", 0 },
 	{ "switch", CT_OPT_ENUM, AT(packing_switch), "always", 0, 0, "always|recent|forecast", NULL,
 	  "pack always, or while more jobs arrive: as lately, or by a forecast", 0 },
 	{ "switch_jobs", CT_OPT_DOUBLE, AT(switch_jobs), "2", 0, 1e9, NULL, "jobs",

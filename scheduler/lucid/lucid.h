@@ -74,10 +74,13 @@ struct ct_lucid_forecast {
 	int64_t bucket;     /* number of the present one */
 };
 
+enum { CT_LUCID_TRACE, CT_LUCID_PROFILE };
+
 struct ct_lucid {
 	struct ct_queueing q; /* first: started() gets it */
 	/* options */
 	int pack, packing_switch, profile, later_stays_packed;
+	int utilisation; /* CT_LUCID_TRACE, CT_LUCID_PROFILE: of jobs without a column of it */
 	int64_t capacity, pack_gpus, profiler_nodes, profile_gpus, default_score, spare_nodes;
 	double time_factor, memory, switch_jobs;
 	ct_time profile_time, round;

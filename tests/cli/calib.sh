@@ -40,6 +40,14 @@ run="run --trace $W/jobs.csv --cluster 1x1 --policy fifo --set policy.residents=
 begin "a run uses it" "$C" $run --set "calib=$W/my.h5"; status 0
 out "mean_jct_s * 143.750 s *"; out "makespan_s * 162.500 s *"
 begin "without it" "$C" $run; status 0; out "makespan_s * 100.000 s *"
+# Lucid packs what it knows to be small: by the trace nothing is known, by the calibration
+# both are (SM activity 0.2); alone b waits for a's 100 s. Packed as above.
+sed 's/,throughput_sd$/,sm_active,sm_occupancy,dram_active,tensor_active,host/; s/,1$/,.2,.1,.1,.1,.1/' "$W/solo.csv" >"$W/small.csv"
+begin "with counters" "$C" calib fit --solo "$W/small.csv" --pairs "$W/pairs.csv" --mode overrides --out "$W/small.h5"; status 0
+lucid="run --trace $W/jobs.csv --cluster 1x1 --policy lucid --set policy.profile=off --set policy.estimate=true --set calib=$W/small.h5"
+begin "lucid by the trace" "$C" $lucid --set policy.utilisation=trace; status 0; out "makespan_s * 200.000 s *"
+begin "lucid by the calibration" "$C" $lucid; status 0
+out "mean_jct_s * 143.750 s *"; out "makespan_s * 162.500 s *"
 begin "both forms" "$C" $run --set "calib=$W/my.h5" --set calib.dir=data:calib/a100-40gb; status 3; err "*'calib.dir' and 'calib.file' exclude each other*"
 begin "a folder" "$C" $run --set calib.dir=data:calib/a100-40gb --set transitions.file=data:calib/a100-40gb/transitions.csv; status 0
 begin "no folder" "$C" $run --set calib.dir=nowhere; status 5; err "*nowhere/workloads.csv*"

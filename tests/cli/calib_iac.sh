@@ -14,5 +14,5 @@ begin "train again" "$C" calib train --predictor linear --out "$work/q.h5" --jso
 that cmp -s "$work/p.h5" "$work/q.h5"
 begin "eval, form unknown" "$C" calib eval --pairs x.csv; status 2; no_out; err "*'eval --pairs' wants --solo FILE*"
 begin "eval, no file" "$C" calib eval --pairs "$work/none.csv" --gpu v100; status 5; no_out
-begin "eval, seeds" "$C" calib eval --seeds 0; status 2; no_out; err "*--seeds wants a whole number from 1 to 20, got '0'"
+begin "eval, seeds" "$C" calib eval --seeds 0; status 2; no_out; err "*--seeds wants a whole number from 1 to 200, got '0'"
 finish
