@@ -29,6 +29,9 @@ struct ct_calib_args {
 /* Errors on pairs that were kept apart, one line a predictor; `title` heads their names. */
 void ct_calib_print_holdouts(const struct ct_calibration *c, const char *title);
 
+/* heatmap.csv, cdf.csv and families.csv of the A100 that comes with the program. */
+int ct_calib_write_pairs(const char *folder, struct ct_err *err);
+
 int ct_calib_cmd_fit(struct ct_calib_args *a);
 int ct_calib_cmd_import(struct ct_calib_args *a);
 int ct_calib_cmd_show(struct ct_calib_args *a);

@@ -342,6 +342,19 @@ static int write_files(const struct ct_calibration *c, const char *dir, struct c
 	return (int)err->code;
 }
 
+int ct_calib_write_pairs(const char *folder, struct ct_err *err)
+{
+	struct ct_arena arena = { 0 };
+	struct ct_calib_args a = { .arena = &arena };
+	struct ct_calibration *c = NULL;
+
+	if (!load(&a, &c, err))
+		write_files(c, folder, err);
+	ct_calibration_free(c);
+	ct_arena_fini(&arena);
+	return (int)err->code;
+}
+
 static int print_json(const struct ct_calibration *c, struct ct_err *err)
 {
 	struct ct_json j;

@@ -5,9 +5,11 @@
 #include "experiments/data_path.h"
 #include "experiments/progress.h"
 #include "experiments/repro.h"
+#include "experiments/repro_figures.h"
 #include "experiments/repro_fits.h"
 #include "experiments/repro_shown.h"
 #include "experiments/repro_sources.h"
+#include "experiments/repro_traces.h"
 #include "experiments/statistics.h"
 #include "experiments/table.h"
 #include "sim/csv.h"
@@ -21,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, VOLCANO, CSV, DATA };
+enum { JSON = 256, SEEDS, WIDTH, SET, CHECK, ACCEPT, PROGRESS, FITS, VOLCANO, CSV, DATA, OUT };
 static const struct ct_flag flags[] = {
 	{ "seeds", SEEDS, "N", "runs of each cell, seeds 1 to N (10)" },
 	{ "width", WIDTH, "X", "more seeds until half of each scored mean's interval is at most X % of it" },
@@ -31,9 +33,10 @@ static const struct ct_flag flags[] = {
 	{ "check", CHECK, "FILE", "compare with a recorded state; exit status 7 where it differs" },
 	{ "accept", ACCEPT, "FILE", "record this state, and show what differs from the last one" },
 	{ "fits", FITS, "FILE", "also the range over equally good scenarios, a file of calib scenario" },
-	{ "data", DATA, "DIR", "real, worlds: folder of the published data ($COTENANT_SHARED_DATA, ../shared/data)" },
+	{ "data", DATA, "DIR", "published data; real, worlds: else in ../shared/data; figures: else generated" },
 	{ "volcano", VOLCANO, "NAME", "another profile plays Volcano, e.g. volcano-gpubinpack" },
 	{ "csv", CSV, "FILE", "the rows as CSV, for `cotenant report`" },
+	{ "out", OUT, "FOLDER", "fig1 to fig9, figures: what they are drawn from, as CSV" },
 	{ "progress", PROGRESS, "WHEN", "auto (on a terminal), always, never" },
 	{ 0 },
 };
@@ -43,7 +46,7 @@ static const char published_file[] = "data:experiments/paper/published.yaml",
 		  scenario_file[] = "data:experiments/paper/scenario.yaml";
 
 struct request {
-	const char *table, *check, *accept, *fits, *volcano, *csv, *data;
+	const char *table, *check, *accept, *fits, *volcano, *csv, *data, *out;
 	int64_t seeds, processes;
 	double width; /* fraction; 0: as many seeds as were asked for */
 	int json;
@@ -108,6 +111,9 @@ static int take(const struct ct_command *self, struct request *q, int id, const 
 	case DATA:
 		q->data = arg;
 		return 0;
+	case OUT:
+		q->out = arg;
+		return 0;
 	case ACCEPT:
 		q->accept = arg;
 		return 0;
@@ -129,6 +135,8 @@ static const char *verdict(const struct ct_repro_row *r)
 		return "";
 	if (r->figure->value > r->ceiling)
 		return "unreachable";
+	if (r->synthetic)
+		return "synthetic";
 	if (r->agrees < 0 && isfinite(r->ours))
 		return "";
 	if (r->agrees < 0)
@@ -208,6 +216,9 @@ static void print_notes(const struct ct_repro *rows)
 			printf("%s: at most %.2f by pairs of default configurations that fit the memory (linear "
 			       "program)\n",
 			       rows->row[i].figure->id, rows->row[i].ceiling);
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->row[i].source)
+			printf("%s: %s\n", rows->row[i].figure->id, rows->row[i].source);
 	for (size_t i = 0; i < rows->n; i++)
 		if (*rows->row[i].figure->note)
 			printf("%s (%s): %s\n", rows->row[i].figure->id, rows->row[i].figure->place,
@@ -306,6 +317,7 @@ static int print_json(const struct ct_repro *rows, struct ct_err *err)
 		ct_json_text(&j, "aim", aim_text(r));
 		ct_json_text(&j, "definition", r->figure->definition);
 		ct_json_text(&j, "note", r->figure->note);
+		ct_json_text(&j, "source", r->source);
 		ct_json_close(&j);
 	}
 	ct_json_close(&j);
@@ -328,7 +340,7 @@ static int write_csv(const struct ct_repro *rows, const char *path, struct ct_er
 
 	CT_TRY(ct_output_open(&o, path, err));
 	ct_output_text(&o, "id,table,unit,place,role,published,ours,mean_lo,mean_hi,lo,hi,fits_lo,fits_hi,seeds,agrees,"
-			   "aim,tolerance,definition,note\n");
+			   "aim,tolerance,definition,note,source\n");
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct ct_repro_row *r = &rows->row[i];
 		const char *const head[] = { r->figure->id, r->figure->table, r->figure->unit, r->figure->place,
@@ -356,6 +368,8 @@ static int write_csv(const struct ct_repro *rows, const char *path, struct ct_er
 		ct_output_field(&o, r->figure->definition);
 		ct_output_text(&o, ",");
 		ct_output_field(&o, r->figure->note);
+		ct_output_text(&o, ",");
+		ct_output_field(&o, r->source ? r->source : "");
 		ct_output_text(&o, "\n");
 	}
 	return ct_output_close(&o, err);
@@ -463,8 +477,12 @@ static int conclude(const struct request *q, const struct ct_paper *p, const str
 {
 	if (q->json)
 		CT_TRY(print_json(rows, err));
-	else
+	else if (rows->n)
 		print(q, p, rows);
+	if (ct_repro_figures_has(q->table) && !q->json) {
+		fputs(rows->n ? "\n" : "", stdout);
+		ct_repro_figures_print(q->table, q->out, stdout);
+	}
 	if (q->csv)
 		CT_TRY(write_csv(rows, q->csv, err));
 	if (q->accept)
@@ -519,6 +537,19 @@ static int range(const struct request *q, struct ct_program *program, const stru
 	return rc;
 }
 
+/* The scenario as it is set, without what is said of the policy: that is for variants of elastico
+ * (experiments/paper.h), and the scenario's own is another. */
+static int scenario_config(const struct request *q, const char *scenario, struct ct_config *c, struct ct_err *err)
+{
+	struct ct_cell_set set[SETTINGS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->n_set; i++)
+		if (strncmp(q->set[i].key, "policy.", strlen("policy.")) != 0)
+			set[n++] = q->set[i];
+	return ct_cell_config(c, scenario, set, n, err);
+}
+
 /* Work a second and GPU that default configurations can do, from the jobs of seed 1. */
 static int ceiling_of(const struct request *q, const char *scenario, double *per_gpu, struct ct_err *err)
 {
@@ -528,7 +559,7 @@ static int ceiling_of(const struct request *q, const char *scenario, double *per
 
 	*per_gpu = NAN;
 	ct_config_init(&c);
-	if (ct_cell_config(&c, scenario, q->set, q->n_set, err) == 0 && ct_cell_run(&c, &request, &r, err) == 0) {
+	if (scenario_config(q, scenario, &c, err) == 0 && ct_cell_run(&c, &request, &r, err) == 0) {
 		uint32_t mem = (uint32_t)c.cluster.gpu_mem_mib, reserve = r.setup.spec.gpu_reserve_mib;
 		struct ct_err inner = { 0 };
 
@@ -560,6 +591,28 @@ static int ceilings(const struct request *q, const struct ct_study *s, const cha
 		rows->row[i].ceiling = work / ct_mean(base, n);
 	}
 	return 0;
+}
+
+static int of_traces(const struct request *q, const struct ct_paper *p, const char *scenario, struct ct_repro *rows,
+		     struct ct_err *err)
+{
+	struct ct_repro_figures f = {
+		.out = q->out, .paper = p, .scenario = scenario, .set = q->set, .n_set = q->n_set
+	};
+	struct ct_config c;
+	int rc;
+
+	ct_config_init(&c);
+	rc = scenario_config(q, scenario, &c, err);
+	if (!rc) {
+		f.traces = ct_repro_traces_new(q->data, (unsigned)q->seeds, (uint64_t)c.sim.seed);
+		rc = ct_repro_traces_rows(f.traces, rows, err);
+	}
+	if (!rc && q->out)
+		rc = ct_repro_figures_write(q->table, &f, err);
+	ct_repro_traces_free(f.traces);
+	ct_config_fini(&c);
+	return rc;
 }
 
 /* Looks and adds seeds until every scored mean is known well enough. That the data say when to
@@ -595,7 +648,7 @@ static int sources(const struct request *q, struct ct_program *program, const st
 	return ct_repro_clock(&s, rows, err);
 }
 
-/* "table4 table5 ... table6 table7": each once, in the order of the file. */
+/* "table4 table5 ...": each once, in the order of the file, and those that are not in it. */
 static const char *tables_of(const struct ct_paper *p, struct ct_arena *arena)
 {
 	char *text = ct_arena_alloc(arena, TABLES_TEXT, 1);
@@ -607,11 +660,11 @@ static const char *tables_of(const struct ct_paper *p, struct ct_arena *arena)
 
 		while (strcmp(p->figure[k].table, table) != 0)
 			k++;
-		if (k == i && strcmp(table, "none") != 0 && at < TABLES_TEXT)
+		if (k == i && strcmp(table, "none") != 0 && strncmp(table, "fig", 3) != 0 && at < TABLES_TEXT)
 			at += (size_t)snprintf(text + at, TABLES_TEXT - at, "%s ", table);
 	}
 	if (at < TABLES_TEXT)
-		snprintf(text + at, TABLES_TEXT - at, "table6 table7");
+		snprintf(text + at, TABLES_TEXT - at, "table6 table7 fig1 to fig9 figures");
 	return text;
 }
 
@@ -627,7 +680,11 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 	CT_TRY(ct_data_path(published_file, &q->arena, &published, err));
 	CT_TRY(ct_data_path(scenario_file, &q->arena, &scenario, err));
 	CT_TRY(ct_paper_load(published, &p, err));
-	if (!ct_repro_knows(p, q->table)) {
+	if (q->out && !ct_repro_figures_has(q->table)) {
+		ct_paper_free(p);
+		return ct_misuse(self, "--out belongs to fig1 to fig9, or figures");
+	}
+	if (!ct_repro_knows(p, q->table) && !ct_repro_figures_has(q->table)) {
 		rc = ct_misuse(self, "no table '%.60s' in '%s', which has %s", q->table, published,
 			       tables_of(p, &q->arena));
 		ct_paper_free(p);
@@ -652,6 +709,8 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		rc = ceilings(q, s, scenario, &rows, err);
 	if (!rc && !*program->interrupted)
 		rc = ct_repro_calibration(q->table, &rows, err);
+	if (!rc && !*program->interrupted)
+		rc = of_traces(q, p, scenario, &rows, err);
 	if (!rc && !*program->interrupted)
 		rc = sources(q, program, p, scenario, &rows, err);
 	if (!rc && !*program->interrupted)
@@ -704,6 +763,7 @@ const struct ct_command ct_cmd_repro = {
 		    "  cotenant repro all --seeds 20 -j 2 --json > all.json\n"
 		    "  cotenant repro table4 --seeds 40 --width 3\n"
 		    "  cotenant repro real --data ../shared/data -j 2\n"
+		    "  cotenant repro fig1 --data ../shared/data --out build/paper\n"
 		    "  cotenant repro table4 --set calib.residual=false",
 	.run = run,
 };

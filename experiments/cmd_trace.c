@@ -21,7 +21,7 @@ enum { FLAG_JSON = CT_FLAG_OWN };
 static const struct ct_flag flags[] = {
 	{ "out", CT_FLAG_OUT, "FILE", "import: canonical trace to write, .h5 or .csv, or .swf" },
 	{ "cluster", CT_FLAG_CLUSTER, "NODESxGPUS", "info: machines that the offered load is for" },
-	{ "csv", CT_FLAG_CSV, "DIR", "info: demand, arrivals, sizes, durations as CSV (plots/trace_*.gp)" },
+	{ "csv", CT_FLAG_CSV, "DIR", "info: what plots/ draws of a trace, as CSV" },
 	CT_TRACE_FLAGS,
 	{ "json", FLAG_JSON, NULL, "info: one JSON document" },
 	{ 0 },
@@ -328,10 +328,15 @@ static int do_trace(int import, int json, struct ct_config *c, struct ct_err *er
 		ct_setup_print_import(s.work, stderr);
 		rc = ct_trace_write(s.work, c->output.file, err);
 	} else if (rc == 0) {
-		struct info i = info_of(&s, ct_setup_gpus(c));
+		struct info i;
 
+		if (!s.figures.n)
+			ct_workload_figures(s.work, &s.figures);
+		i = info_of(&s, ct_setup_gpus(c));
 		if (c->output.csv && s.work->n)
 			rc = ct_trace_profile_csv(&i.profile, s.work, c->output.csv, err);
+		if (rc == 0 && c->output.csv && s.work->n && s.figures.n)
+			rc = ct_figures_write(&s.figures, c->output.csv, err);
 		if (rc == 0 && json)
 			rc = json_info(&i, err);
 		else if (rc == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/paper.h"
 
+#include "experiments/repro_traces.h"
 #include "experiments/study.h"
 #include "experiments/yaml.h"
 #include "sim/csv.h"
@@ -142,21 +143,29 @@ static void set_metric(const struct ct_yaml *y, struct ct_paper_figure *f, struc
 
 static void set_from(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
 {
-	static const char *const names[CT_FROMS] = { "none", "runs", "plan", "cases", "clock" };
+	static const char *const names[CT_FROMS] = { "none", "runs", "plan", "cases", "clock", "trace" };
 
 	for (unsigned k = 0; k < CT_FROMS; k++)
 		if (!strcmp(names[k], y->text)) {
 			f->from = (enum ct_paper_from)k;
 			f->runs = f->from == CT_FROM_RUNS;
+			f->trace = f->from == CT_FROM_TRACE;
 			return;
 		}
-	refuse(&y->at, err, y->key, "runs, plan, cases, clock or none", y->text);
+	refuse(&y->at, err, y->key, "runs, plan, cases, clock, trace or none", y->text);
 }
 
 static void set_count(const struct ct_yaml *y, int64_t *out, struct ct_err *err)
 {
 	if (ct_parse_i64(y->text, strlen(y->text), out) || *out < 1 || *out > 1000000)
 		refuse(&y->at, err, y->key, "a whole number of 1 to 1000000", y->text);
+}
+
+static void set_input(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	f->input = y->text;
+	if (!ct_trace_input_is(y->text))
+		refuse(&y->at, err, y->key, "pai or genai", y->text);
 }
 
 static void set_flag(const struct ct_yaml *y, int *out, struct ct_err *err)
@@ -172,7 +181,7 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 		const char *key, **text;
 	} texts[] = { { "id", &f->id },       { "table", &f->table },           { "unit", &f->unit },
 		      { "place", &f->place }, { "definition", &f->definition }, { "note", &f->note },
-		      { "again", &f->again }, { "config", &f->config } };
+		      { "again", &f->again }, { "config", &f->config },         { "figure", &f->figure } };
 
 	if (y->type != CT_YAML_SCALAR) {
 		refuse(&y->at, err, y->key, "one value", ct_yaml_type_name(y));
@@ -193,6 +202,8 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 		set_role(y, f, err);
 	else if (!strcmp(y->key, "from"))
 		set_from(y, f, err);
+	else if (!strcmp(y->key, "input"))
+		set_input(y, f, err);
 	else if (!strcmp(y->key, "invert"))
 		set_flag(y, &f->invert, err);
 	else if (!strcmp(y->key, "complement"))
@@ -248,6 +259,13 @@ static void check_source(const struct ct_yaml *y, const struct ct_paper_figure *
 			   f->id);
 	if (f->from == CT_FROM_CLOCK && (!f->count || !*f->definition))
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from clock wants count and definition", f->id);
+	if (f->trace && (!f->input || !f->figure || !*f->definition))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from trace wants input, figure, definition", f->id);
+	if (!f->trace && (f->input || f->figure))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' has input or figure, but is not from trace", f->id);
+	if (f->trace && f->role != CT_ROLE_BESIDE)
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from trace wants the role beside: no run gives it",
+			   f->id);
 	if (f->from == CT_FROM_NONE && !*f->note)
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is not produced and wants a note that says why",
 			   f->id);

@@ -20,7 +20,7 @@ enum ct_role { CT_ROLE_FIT, CT_ROLE_PREDICT, CT_ROLE_BESIDE, CT_ROLES };
 extern const char *const ct_role_name[CT_ROLES];
 
 /* Where ours comes from; published.yaml says what each wants. */
-enum ct_paper_from { CT_FROM_NONE, CT_FROM_RUNS, CT_FROM_PLAN, CT_FROM_CASES, CT_FROM_CLOCK, CT_FROMS };
+enum ct_paper_from { CT_FROM_NONE, CT_FROM_RUNS, CT_FROM_PLAN, CT_FROM_CASES, CT_FROM_CLOCK, CT_FROM_TRACE, CT_FROMS };
 
 /* A named list of settings: a variant or a study. A value "*1.5" multiplies what the
  * scenario, or the policy's default, says. A study's `policy.*` are for variants of the
@@ -45,7 +45,8 @@ struct ct_paper_figure {
 	int relative;                                              /* of the tolerance */
 	enum ct_role role;
 	enum ct_paper_from from;     /* CT_FROM_NONE: not produced, `note` says why */
-	int runs;                    /* from == CT_FROM_RUNS */
+	int runs, trace;             /* from == CT_FROM_RUNS, CT_FROM_TRACE */
+	const char *input, *figure;  /* trace: which (repro_traces.h), and the name of its figure (traces/figures.h) */
 	const char *again;           /* the figure whose published value is shown again; NULL: none */
 	const char *config;          /* of a case */
 	int64_t count;               /* of what the clock measures */

@@ -53,9 +53,10 @@ static const struct {
 	{ "yes", "yes", "\xe2\x9c\x93 agrees" },
 	{ "NO", "no", "\xe2\x9c\x97 does not agree" },
 	{ "", "none", "not scored" },
-	{ "unreachable", "none", "unreachable" },
 	{ "not known", "none", "not known" },
 	{ "not produced", "none", "not produced" },
+	{ "unreachable", "none", "unreachable" },
+	{ "synthetic", "none", "synthetic" },
 };
 enum { AGREED, DISAGREES, VERDICTS = sizeof verdict / sizeof *verdict };
 
@@ -126,7 +127,7 @@ static void read_row(struct ct_table *t, struct figures *out)
 				   ct_parse_f64(f.text[TOLERANCE] + 1, strlen(f.text[TOLERANCE] + 1), &tolerance)))
 		refuse(t, TOLERANCE, "x or a and a number, or nothing");
 	if (f.verdict == VERDICTS)
-		refuse(t, AGREES, "yes, NO, unreachable, not known, not produced or nothing");
+		refuse(t, AGREES, "yes, NO, not known, not produced, unreachable, synthetic or nothing");
 	out->ranged |= !isnan(f.number[FITS_LO]);
 	CT_GROW(out->row, out->cap, out->n + 1);
 	out->row[out->n++] = f;

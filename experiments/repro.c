@@ -25,7 +25,8 @@ void ct_repro_fini(struct ct_repro *r)
 /* "all" is what is published, each cell once; what is only shown is asked for by name. */
 static int concerns(const struct ct_paper_figure *f, const char *table)
 {
-	return (!strcmp(table, "all") && !isnan(f->value) && !f->again) || !strcmp(f->table, table);
+	return (!strcmp(table, "all") && !isnan(f->value) && !f->again) || !strcmp(f->table, table) ||
+	       (!strcmp(table, "figures") && !strncmp(f->table, "fig", strlen("fig")));
 }
 
 int ct_repro_knows(const struct ct_paper *p, const char *table)

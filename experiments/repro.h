@@ -21,6 +21,8 @@ struct ct_repro_row {
 	double ours, mean_lo, mean_hi, lo, hi;
 	int agrees;              /* -1: not produced */
 	int in_aim;              /* -1: no aim */
+	const char *source;      /* of a trace's figure: of what trace; NULL: of runs */
+	int synthetic;           /* of a generated one: nothing to agree with, it was fitted to such figures */
 	double ceiling;          /* of a bounded ratio; NaN: not computed */
 	double fits_lo, fits_hi; /* range over scenarios that fit equally well; NaN: not computed */
 };
@@ -28,7 +30,7 @@ struct ct_repro_row {
 struct ct_repro {
 	struct ct_repro_row *row;
 	size_t n, cap;
-	struct ct_arena arena; /* of figures that no file lists */
+	struct ct_arena arena; /* of figures that no file lists, and of sources */
 };
 void ct_repro_fini(struct ct_repro *r);
 

@@ -7,21 +7,27 @@
 # Variables, set with -e:
 #	out       PNG file to write
 #	folder    where cdf.csv is
-#	source    optional line below the figure
+#	source    optional line below the figure; `calibration`, which the settings.gp of
+#	          `cotenant repro fig8 --out` has, goes before it
 if (!exists("out") || !exists("folder")) {
 	print "decay_cdf.gp: set out and folder with -e; see the head of the file"
 	exit status 2
 }
+if (exists("calibration")) source = calibration
 if (!exists("source")) source = "profiles rest on assumed levels (calib/a100-40gb/workloads.csv)"
 set datafile separator ","
-set terminal pngcairo size 800,520 font "sans,11" noenhanced
+set terminal pngcairo size 900,620 font "DejaVu Sans,13" linewidth 1.6 background "#ffffff" noenhanced
 set output out
 set title "How much co-located pairs keep of their solo speeds"
-set xlabel "mean decay of the pair (1 = no slow-down)\n" . source
+set xlabel "mean decay of the pair (fraction of solo speed, 1 = no slow-down)"
 set ylabel "fraction of pairs"
 set xrange [0.4:1]
 set yrange [0:1]
-set grid lc rgb "#dddddd"
+set border 3 linecolor "#444444"
+set tics nomirror
+set grid linecolor "#dddddd" linetype 1 linewidth 0.6
+set bmargin 5.5
+set label 1 source at screen 0.985,0.025 right font ",9" textcolor "#666666"
 unset key
 set arrow from 0.6,0 to 0.6,1 nohead dt 2 lc rgb "#666666"
 set arrow from 0.9,0 to 0.9,1 nohead dt 2 lc rgb "#666666"

@@ -3,12 +3,12 @@
 # default configuration (the analogue of the paper's Figure 6a), from the jobs.csv files
 # that `cotenant run --csv DIR` wrote.
 #
-#	gnuplot -e "out='fig6a.png'; folder='build/paper'; policies='volcano lucid elastico'" plots/paper_fig6a.gp
+#	gnuplot -e "folder='build/paper/fig6'; out='fig6a.png'; load folder.'/settings.gp'" plots/paper_fig6a.gp
 #
-# Variables, set with -e:
+# Variables, set with -e or in settings.gp, which `cotenant repro fig6 --out` writes:
 #	out       PNG file to write
 #	folder    where the runs are; policies: their folders, which are the legend (up to 7)
-#	source    optional line below the figure: revision and digests
+#	source    optional line below the figure: revision, seed and digests
 if (!exists("out") || !exists("folder") || !exists("policies")) {
 	print "paper_fig6a.gp: set out, folder and policies with -e; see the head of the file"
 	exit status 2
@@ -40,9 +40,9 @@ set border 3 linecolor "#444444"
 set tics nomirror
 set grid linecolor "#dddddd" linetype 1 linewidth 0.6
 set title "Training jobs: how much longer than alone"
-set xlabel "JCT / duration alone in the default configuration (x), logarithmic"
+set xlabel "JCT / duration alone in the default configuration (x)"
 set ylabel "fraction of training jobs"
-set key above horizontal center samplen 4 spacing 1.2
+set key bottom right samplen 4 spacing 1.2
 set bmargin 5.5
 set label 1 source at screen 0.985,0.025 right font ",9" textcolor "#666666"
 train(i) = strcol("class") eq "train" && column("measured") == 1 ? column("slowdown") : NaN
@@ -60,4 +60,4 @@ do for [i = 1:n] {
 set logscale x 10
 set yrange [0:1]
 plot for [i = 1:n] file(i) using (train(i)):(1) smooth cnormal with lines linewidth 1.6 linetype i \
-	title sprintf("%s, median %.2f", word(policies, i), middle[i])
+	title sprintf("%s, median %.2f x", word(policies, i), middle[i])

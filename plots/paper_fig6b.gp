@@ -3,12 +3,12 @@
 # from the jobs.csv files that `cotenant run --csv DIR` wrote. Points are jobs, lines the
 # means of 25 jobs that came one after the other.
 #
-#	gnuplot -e "out='fig6b.png'; folder='build/paper'; policies='volcano lucid elastico'" plots/paper_fig6b.gp
+#	gnuplot -e "folder='build/paper/fig6'; out='fig6b.png'; load folder.'/settings.gp'" plots/paper_fig6b.gp
 #
-# Variables, set with -e:
+# Variables, set with -e or in settings.gp, which `cotenant repro fig6 --out` writes:
 #	out       PNG file to write
 #	folder    where the runs are; policies: their folders, which are the legend (up to 7)
-#	source    optional line below the figure: revision and digests
+#	source    optional line below the figure: revision, seed and digests
 if (!exists("out") || !exists("folder") || !exists("policies")) {
 	print "paper_fig6b.gp: set out, folder and policies with -e; see the head of the file"
 	exit status 2

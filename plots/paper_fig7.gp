@@ -3,12 +3,12 @@
 # idle GPUs included, from the series.csv files that `cotenant run --csv DIR` wrote.
 # Lines are means of half an hour; the legend has the mean of the window.
 #
-#	gnuplot -e "out='fig7.png'; folder='build/paper'; policies='volcano lucid elastico'" plots/paper_fig7.gp
+#	gnuplot -e "folder='build/paper/fig7'; out='fig7.png'; load folder.'/settings.gp'" plots/paper_fig7.gp
 #
-# Variables, set with -e:
+# Variables, set with -e or in settings.gp, which `cotenant repro fig7 --out` writes:
 #	out       PNG file to write
 #	folder    where the runs are; policies: their folders, which are the legend (up to 7)
-#	source    optional line below the figure: revision and digests
+#	source    optional line below the figure: revision, seed and digests
 if (!exists("out") || !exists("folder") || !exists("policies")) {
 	print "paper_fig7.gp: set out, folder and policies with -e; see the head of the file"
 	exit status 2
@@ -45,7 +45,7 @@ set title "SM activity of the cluster, means of half an hour"
 set xlabel "time since the first submission (hours)"
 set ylabel "SM active (% of all GPUs, idle ones included)"
 set xtics 3
-set key above horizontal center samplen 4 spacing 1.2
+set key bottom right samplen 4 spacing 1.2
 set bmargin 5.5
 set label 1 source at screen 0.985,0.025 right font ",9" textcolor "#666666"
 array first[n]

@@ -2,12 +2,12 @@
 # When each of a few jobs waited and ran, one panel a run (the analogue of the paper's
 # Figure 8b), from the jobs.csv files that `cotenant run --csv DIR` wrote.
 #
-#	gnuplot -e "out='fig8b.png'; folder='build/paper/case3'; policies='firstfit elastico'" plots/paper_fig8b.gp
+#	gnuplot -e "folder='build/paper/fig8'; out='fig8b.png'; load folder.'/settings.gp'" plots/paper_fig8b.gp
 #
-# Variables, set with -e:
+# Variables, set with -e or in settings.gp, which `cotenant repro fig8 --out` writes:
 #	out       PNG file to write
 #	folder    where the runs are; policies: their folders, one panel each (up to 4)
-#	source    optional line below the figure: revision and digests
+#	source    optional line below the figure: revision, seed and digests
 if (!exists("out") || !exists("folder") || !exists("policies")) {
 	print "paper_fig8b.gp: set out, folder and policies with -e; see the head of the file"
 	exit status 2

@@ -178,6 +178,9 @@ uint64_t ct_genai_duplicates(const struct ct_genai *g);
 struct ct_genai_sample *ct_genai_by_pod(const struct ct_genai_series *s);
 
 void ct_genai_figures(const struct ct_genai *g, struct ct_figures *out);
+/* Of a workload with the columns of the generator (genai_workload.c): its first day. 0: it
+ * has none. */
+int ct_genai_workload_figures(struct ct_workload *w, struct ct_figures *out);
 
 /* Format's functions (struct ct_trace_format). */
 int ct_genai_recognise(const struct ct_source *s);

@@ -135,6 +135,18 @@ static void add_runs(const char *prefix, struct numbers *x, const char *what, st
 	}
 }
 
+static void curve_of_duty(const struct numbers *x, struct ct_figures *f)
+{
+	struct ct_curve *c = ct_figures_curve(f, "duty_cdf", "util_percent,pods");
+	size_t below = 0;
+
+	for (int i = 0; i <= 200; i++) {
+		while (below < x->n && x->v[below] <= i / 2.0)
+			below++;
+		ct_curve_add(c, (const double[]){ i / 2.0, (double)below / (double)x->n });
+	}
+}
+
 static void add_duty(const struct ct_genai *g, struct ct_figures *f)
 {
 	const struct ct_genai_series *s = &g->series[CT_GENAI_DUTY];
@@ -142,6 +154,7 @@ static void add_duty(const struct ct_genai *g, struct ct_figures *f)
 	struct numbers x = values(s, 1, -1), runs = { ct_calloc(s->n + 1, sizeof *runs.v), 0 };
 	size_t low = 0, zero = 0;
 
+	curve_of_duty(&x, f);
 	for (size_t i = 0; i < x.n; i++) {
 		low += x.v[i] < 50;
 		zero += x.v[i] == 0;
@@ -221,6 +234,22 @@ static void add_span(const struct per_minute *m, struct ct_figures *f)
 		       "last - first row on the compressed clock of the files");
 }
 
+/* On the true clock, k minutes after midnight; minutes without a row count as 0 in the mean. */
+static void curve_of_qps(const struct per_minute *m, struct ct_figures *f)
+{
+	enum { HALF = 5 };
+	struct ct_curve *c = ct_figures_curve(f, "qps", "day,qps,mean_of_11_min");
+
+	for (int k = 0; k <= CT_GENAI_LAST; k++) {
+		int from = k < HALF ? 0 : k - HALF, to = k + HALF > CT_GENAI_LAST ? CT_GENAI_LAST : k + HALF;
+		double around = 0;
+
+		for (int i = from; i <= to; i++)
+			around += m->value[i] / (to - from + 1);
+		ct_curve_add(c, (const double[]){ k / 1440.0, m->there[k] ? m->value[k] : (double)NAN, around });
+	}
+}
+
 static void add_qps(const struct ct_genai *g, struct ct_figures *f)
 {
 	const struct ct_genai_series *s = &g->series[CT_GENAI_QPS];
@@ -238,6 +267,7 @@ static void add_qps(const struct ct_genai *g, struct ct_figures *f)
 		generative.there[s->v[i].k] = 1;
 		requests += round(s->v[i].value / CT_GENAI_QUANTUM);
 	}
+	curve_of_qps(&both, f);
 	add_minutes(&both, "qps", "both request types", f);
 	filled = present(&both, 1);
 	for (size_t i = 0; i < filled.n; i++)

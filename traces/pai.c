@@ -494,7 +494,7 @@ static void instance_row(struct ct_pai *p, struct ct_pai_rows *r)
 	find_machine(p, &p->tasks[task], ct_pai_cell(r, 8));
 }
 
-static void add_util(struct ct_pai_util *u, double util)
+void ct_pai_add_util(struct ct_pai_util *u, double util)
 {
 	if (isnan(util))
 		return;
@@ -504,6 +504,12 @@ static void add_util(struct ct_pai_util *u, double util)
 	u->below_50 += util < 50;
 	u->sum += util;
 	u->max = fmax(u->max, util);
+}
+
+static void add_sample(struct ct_pai *p, uint32_t task, double util)
+{
+	CT_GROW(p->samples, p->cap_samples, p->n_samples + 1);
+	p->samples[p->n_samples++] = (struct ct_pai_sample){ task, util };
 }
 
 static void sensor_row(struct ct_pai *p, struct ct_pai_rows *r)
@@ -516,7 +522,7 @@ static void sensor_row(struct ct_pai *p, struct ct_pai_rows *r)
 
 	if (r->bad)
 		return;
-	add_util(&p->util, util);
+	ct_pai_add_util(&p->util, util);
 	j = job_named(p, job, 0, &is_new);
 	task = j == UINT32_MAX ? UINT32_MAX : task_named(p, j, intern_task(p, task_name), 0, &is_new);
 	if (task == UINT32_MAX) {
@@ -527,6 +533,8 @@ static void sensor_row(struct ct_pai *p, struct ct_pai_rows *r)
 	if (!isnan(util)) {
 		t->sensors++;
 		t->util += util;
+		if (p->o->figures)
+			add_sample(p, task, util);
 	}
 	if (!isnan(max_mem) && !(max_mem <= t->max_mem))
 		t->max_mem = max_mem;
@@ -605,11 +613,16 @@ static void fini(struct ct_pai *p)
 	free(p->task_of_instance.slot);
 	free(p->instance.slot);
 	free(p->run.slot);
+	free(p->samples);
 }
 
 const struct ct_trace_opt ct_pai_opts[] = {
 	{ "ps", CT_TRACE_OPT_WORD, offsetof(struct ct_pai_options, ps), "keep", 0, 0, "keep|drop", "",
 	  "CPU and memory of parameter servers (task 'ps'): part of their job's request, or left out" },
+	{ "infer_below", CT_TRACE_OPT_NUMBER, offsetof(struct ct_pai_options, infer_below_s), "526", 0, 1e9, NULL, "s",
+	  "figures: a job on less than one GPU that ends earlier counts as inference, where nothing else says "
+	  "training; "
+	  "assumed, as in traces/data/pai.csv" },
 	{ .name = NULL },
 };
 

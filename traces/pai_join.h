@@ -28,6 +28,13 @@ struct ct_pai_job {
 	uint32_t user, group, tag, line;
 	enum ct_pai_status status;
 	ct_time start, end;
+	enum ct_pai_kind { CT_PAI_BY_RULE, CT_PAI_TRAINING, CT_PAI_INFERENCE } kind; /* who made it up knows */
+};
+
+/* A row of the sensor table; kept for the figures alone. */
+struct ct_pai_sample {
+	uint32_t task; /* its place in `tasks` */
+	double util;   /* gpu_wrk_util, per cent */
 };
 
 /* Keys are 64-bit fingerprints of the trace's long names: two of 10^7 names meet
@@ -61,6 +68,7 @@ struct ct_pai_util {
 enum { CT_PAI_TASK_NAMES = 64 };
 struct ct_pai_options {
 	int ps; /* ct_pai_ps */
+	double infer_below_s;
 };
 enum ct_pai_ps { CT_PAI_PS_KEEP, CT_PAI_PS_DROP };
 
@@ -78,12 +86,52 @@ struct ct_pai {
 	struct ct_pai_runs run;
 	uint64_t instances[CT_PAI_STATUSES];
 	struct ct_pai_util util;
+	struct ct_pai_sample *samples;
+	size_t n_samples, cap_samples;
 	uint32_t task_name[CT_PAI_TASK_NAMES];
 };
 
 /* Makes the jobs of the workload (pai_jobs.c). */
 void ct_pai_assemble(struct ct_pai *p);
-/* The trace's own figures (pai_figures.c). */
+/* A gpu_wrk_util of the table; NaN = empty. */
+void ct_pai_add_util(struct ct_pai_util *u, double util);
+
+/* ---- the trace's own figures (pai_figures.c) */
+
+enum { CT_PAI_OFTEN = 5, CT_PAI_LARGE = 400 }; /* jobs that make a group recurrent; percent of a GPU */
+enum {
+	CT_PAI_NEED_TASK = 1,
+	CT_PAI_NEED_JOB = 2,
+	CT_PAI_NEED_GROUP = 4,
+	CT_PAI_NEED_SENSOR = 8,
+	CT_PAI_NEED_TASKS = 16
+};
+
+/* What the rows of one user, or of one group, add up to. */
+struct ct_pai_tally {
+	uint64_t jobs, tasks, gpu_tasks;
+	double min, max;  /* plan_gpu; when gpu_tasks > 0 */
+	int small_done;   /* a terminated task below CT_PAI_LARGE */
+	uint32_t configs; /* of a group of CT_PAI_OFTEN jobs: its different plan_gpu */
+};
+
+struct ct_pai_figures {
+	const struct ct_pai *p;
+	struct ct_figures *out;
+	struct ct_pai_tally *user, *group; /* by number in workload->strings; 0 = not said */
+	size_t names;
+	uint64_t tasks, gpu_tasks;
+};
+
 void ct_pai_figures(const struct ct_pai *p, struct ct_figures *out);
+/* Adds one, or says which table it lacks. */
+void ct_pai_give(const struct ct_pai_figures *f, const char *name, double value, const char *unit,
+		 const char *definition, int needs);
+/* The table without which a figure is not known; NULL: all are there. */
+const char *ct_pai_lacking(const struct ct_pai *p, int needs);
+/* Curves, and what sets training against inference (pai_curves.c). */
+void ct_pai_curves(const struct ct_pai_figures *f);
+/* Of a workload with the columns of the generator (pai_workload.c); 0: it has none. */
+int ct_pai_workload_figures(struct ct_workload *w, struct ct_figures *out);
 
 #endif

@@ -125,38 +125,7 @@ begin "not figures" "$C" report --figures "$work/a.csv" --out "$work/x.html"; st
 that [ ! -e "$work/x.html" ]
 sed 's/,yes,/,perhaps,/' "$work/repro.csv" >"$work/bad.csv"
 begin "an unknown verdict" "$C" report --figures "$work/bad.csv" --out "$work/x.html"; status 3; no_out
-err "*bad.csv:2:*'agrees' wants yes, NO, unreachable, not known, not produced or nothing, got 'perhaps'"
+err "*bad.csv:2:*'agrees' wants yes, NO, not known, not produced, unreachable, synthetic or nothing, got 'perhaps'"
 that [ ! -e "$work/x.html" ]
 begin "no folder" "$C" report "$work/fifo.h5" --out "$work/none/x.html"; status 5; no_out
-
-# The paper's figures from our own runs: PNG files that begin as such and end as such.
-if command -v gnuplot >/dev/null; then
-	begin "the paper's figures" env COTENANT="$C" sh "$root/experiments/paper/figures.sh" "$work/paper" 2; status 0
-	out "figures and report.html in *"
-	for f in fig6a fig6b fig7 fig8a fig8b fig9; do
-		that [ "$(head -c 4 "$work/paper/$f.png" | tail -c 3)" = PNG ]
-		that [ "$(tail -c 8 "$work/paper/$f.png" | head -c 4)" = IEND ]
-	done
-	that [ "$(grep -c warning "$work/err")" = 0 ]
-else
-	skip "the paper's figures" "no gnuplot"
-fi
-
-# In a browser, where there is one: nothing on the console, nothing wider than a telephone.
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
-if [ -n "$browser" ]; then
-	cat >"$work/narrow.html" <<'S'
-<!DOCTYPE html><iframe src="r.html" style="width:390px;height:900px"></iframe><script>
-onload = () => { const d = frames[0].document.documentElement; document.title = d.scrollWidth <= 390 ? "fits" : "too wide"; };
-</script>
-S
-	headless="--headless --no-sandbox --disable-gpu --user-data-dir=$work/profile --allow-file-access-from-files --virtual-time-budget=5000"
-	# shellcheck disable=SC2086 # words
-	begin "browser" "$browser" $headless --enable-logging=stderr --dump-dom "file://$work/r.html"; status 0
-	that [ "$(grep -c 'CONSOLE' "$work/err")" = 0 ]; out '*<h1>Cotenant report</h1>*'
-	# shellcheck disable=SC2086 # words
-	begin "narrow browser" "$browser" $headless --dump-dom "file://$work/narrow.html"; status 0; out '*<title>fits</title>*'
-else
-	skip "browser" "no chromium"
-fi
 finish

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 W=$work
 small="--seeds 2 --set cluster.nodes=2 --set generate.days=0.3 --set sim.until=25920"
 
-begin "no such table" "$C" repro table99; status 2; no_out; err "*no table 'table99'*which has table4 *load *terms *table6 table7*"
+begin "no such table" "$C" repro table99; status 2; no_out; err "*no table 'table99'*which has table4 *load *terms *table6 table7 fig1 to fig9 figures*"
 begin "two tables" "$C" repro table4 table5; status 2; err "*wanted one table, got 2*"
 begin "no seeds" "$C" repro --seeds 0; status 2; err "*--seeds wants a whole number of 1 to 1000*"
 begin "no setting" "$C" repro --set novalue; status 2; err "*--set wants KEY=VALUE*"
@@ -37,6 +37,42 @@ assert scored and all((r["mean_hi"] - r["mean_lo"]) / 2 <= 0.4 * r["ours"] for r
 assert max(r["seeds"] for r in scored) > 2
 EOF
 begin "table 6" "$C" repro table6 --json; status 0; out '*"id": "table6.18.b",*'
+
+# Figures of traces. Of four tasks two ask for less than a GPU; no table has groups or sensors.
+mkdir -p "$W/traces/pai"
+printf 'j%d,i%d,u,Terminated,1,9\n' 1 1 2 2 3 3 >"$W/traces/pai/pai_job_table.csv"
+printf 'j%d,worker,1,Terminated,1,9,600,2,%d,T4\n' 1 50 2 25 3 800 >"$W/traces/pai/pai_task_table.csv"
+echo 'j3,evaluator,1,Terminated,1,9,600,2,100,T4' >>"$W/traces/pai/pai_task_table.csv"
+begin "a trace with some tables" "$C" repro fig3 --seeds 2 --data "$W/traces" --csv "$W/fig3.csv"; status 0
+out "figure3.fractional *%*54.00  *50.000 *- * beside *missed"; out "figure3.configs *synthetic*"
+out "figure3.fractional: PAI trace"; out "figure3.configs: synthetic, not the PAI trace (trace generate pai, seeds 1 to 2)"
+that grep -q '^figure3.fractional,fig3,%,.*,50,.*,PAI trace$' "$W/fig3.csv"
+begin "its curves" "$C" repro figures --seeds 1 --data "$W/traces" --out "$W/figs" --set cluster.nodes=2 --set generate.days=0.3 --set sim.until=25920 --set sim.seed=4 --json
+status 0; out '*"id": "figure4.ratio",*"ours": 32,*"source": "PAI trace"*'; out '*"id": "figure1.genai",*"within": "synthetic",*'
+printf 'above_percent,to_percent,tasks,share\n0,25,1,0.25\n25,50,1,0.25\n50,75,0,0\n75,100,1,0.25\n100,200,0,0\n200,400,0,0\n400,,1,0.25\n' >"$W/want"
+that cmp "$W/want" "$W/figs/fig3/requests.csv"
+that grep -q "^pai = 'PAI trace'$" "$W/figs/fig4/settings.gp"; that grep -q "^pai = 'SYNTHETIC, not the PAI trace'$" "$W/figs/fig1/settings.gp"
+that grep -q "^source = 'cotenant .*; synthetic, not the PAI trace (trace generate pai, seed 4); synthetic, not the GenAI trace" "$W/figs/fig2/settings.gp"
+for f in fig1/util_cdf fig1/duty_cdf fig2/util_6h fig2/qps fig3/configs fig4/large_tasks fig4/flexibility_cdf fig8/cdf fig9/heatmap; do
+	that [ -s "$W/figs/$f.csv" ]
+done
+begin "a figure's runs are what run gives" "$C" run "$root/experiments/paper/scenario.yaml" --policy elastico --set cluster.nodes=2 --set generate.days=0.3 --set sim.until=25920 --set sim.seed=4 --csv "$W/run"
+status 0; that cmp "$W/run/jobs.csv" "$W/figs/fig6/elastico/jobs.csv"; that cmp "$W/run/series.csv" "$W/figs/fig7/elastico/series.csv"
+begin "and where jobs were" "$C" report "$W/figs/fig6/elastico.h5" --timeline "$W/t.json"; status 0; no_err
+begin "no data" "$C" repro fig5; status 0; out "fig5: the architecture, a drawing: there is no data"
+begin "a figure alone" "$C" repro fig7; status 0; out "  plots/paper_fig7.gp, from the files*"
+begin "out of a table" "$C" repro table4 --out "$W/none"; status 2; no_out; err "*--out belongs to fig1 to fig9, or figures"
+begin "no traces" "$C" repro fig1 --seeds 1 --data "$W/none"; status 5; no_out; err "*cannot read folder '*/none'*"
+echo 'j1,worker' >"$W/traces/pai/pai_task_table.csv"
+begin "a broken trace" "$C" repro fig3 --seeds 1 --data "$W/traces"; status 4; no_out; err "*pai_task_table.csv:1*"
+shared=${COTENANT_SHARED_DATA:-$root/../shared/data}
+if [ -d "$shared/genai" ]; then
+	# the published ones: 7.0 %, 0.87, "nearly 85"
+	begin "the GenAI trace" "$C" repro figures --seeds 1 --data "$shared"; status 0
+	out "figure1.genai *7.025 *met"; out "figure2.cv *0.868 *met"; out "figure2.peak *84.600 *met"; out "figure2.peak: GenAI trace"
+else
+	skip "the GenAI trace" "no $shared/genai"
+fi
 
 begin "accept" "$C" repro table4 $small --accept "$W/state.csv"; status 0; err "*figures changed in*"
 begin "check" "$C" repro table4 $small --check "$W/state.csv" -j 2; status 0

@@ -19,6 +19,7 @@ that [ "$(figure "$W/out" case1.makespan ours)" = 0 ]
 that awk "BEGIN { exit !($(figure "$W/out" case1.makespan hi) <= 0 && $(figure "$W/out" case1.makespan lo) > -0.2) }"
 begin "cases, no such key" "$C" repro cases --set cluster.nods=3; status 3; no_out; err "*cluster.nods*did you mean*"
 begin "cases, no such option" "$C" repro cases --set policy.rsst=false; status 3; no_out; err "*policy.rsst*"
+begin "an option of elastico's" "$C" repro table4 $small --set policy.rst=false --json; status 0
 begin "table 4" "$C" repro table4 $small --json; status 0; cp "$W/out" "$W/one"
 begin "terms" "$C" repro terms $small --json; status 0; cp "$W/out" "$W/terms.json"
 that [ "$(figure "$W/terms.json" terms.throughput.backlog.elastico ours)" = "$(figure "$W/one" table4.elastico.throughput ours)" ]

@@ -5,6 +5,7 @@
  * ct_generate_check(), which another test shows to notice a workload that is wrong. */
 #include "traces/assign.h"
 #include "traces/generate.h"
+#include "traces/pai.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -294,11 +295,28 @@ static void test_assign_refuses(void **state)
 	ct_workload_free(w);
 }
 
+/* The reader's rule for inference is the generator's: one number, in the generator's file. */
+static void test_rule_for_inference(void **state)
+{
+	const struct ct_trace_opt *o = ct_pai_opts;
+	struct ct_constants *c = NULL;
+	struct ct_err err = { 0 };
+
+	(void)state;
+	while (o->name && strcmp(o->name, "infer_below") != 0)
+		o++;
+	assert_non_null(o->name);
+	assert_int_equal(ct_constants_load(CONSTANTS, &c, &err), 0);
+	assert_float_equal(ct_constant(c, "infer_below", &err), strtod(o->standard, NULL), 0);
+	ct_constants_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recipe),
 		cmocka_unit_test(test_stated_figures),
+		cmocka_unit_test(test_rule_for_inference),
 		cmocka_unit_test(test_same_seed_same_jobs),
 		cmocka_unit_test(test_amounts),
 		cmocka_unit_test(test_check_notices),

@@ -171,6 +171,37 @@ static const char *text_of(const struct ct_workload *w, uint32_t k)
 	return ct_strings_text(&w->strings, k);
 }
 
+/* Two pods by hand. The first is busy from 0 to 90 s with two requests, the second from 120 s
+ * for half a minute; what comes after the day does not count. */
+static void test_figures_of_a_workload(void **state)
+{
+	const struct ct_trace_options o = { 0 };
+	struct ct_err err = { 0 };
+	struct run r = { 0 };
+	const struct ct_curve *c;
+
+	(void)state;
+	put("day.csv", "job_id,submit_time,num_gpus,duration,pod\n1,0,1,30,a\n2,10,1,60,a\n3,120,1,30,b\n"
+		       "4,86400,1,60,b\n");
+	if (ct_trace_read("day.csv", &o, &r.w, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(ct_workload_figures(r.w, &r.figures), 1);
+	assert_true(fabs(figure(&r, "duty_mean") - 200. / 2880) < 1e-12);
+	assert_true(figure(&r, "duty_zeros") == 2877);
+	assert_true(fabs(figure(&r, "duty_below_50_share") - 2877. / 2880) < 1e-12);
+	assert_true(figure(&r, "qps_minutes") == 2);
+	assert_true(fabs(figure(&r, "qps_cv") - 1. / 3) < 1e-12); /* .18 and .09 */
+	c = ct_figures_find_curve(&r.figures, "qps");
+	assert_true(fabs(c->v[1] - .18) < 1e-12);
+	assert_true(fabs(c->v[2] - .27 / 6) < 1e-12); /* minutes 0 to 5 */
+	assert_true(isnan(c->v[3 + 1]));
+	assert_true(fabs(c->v[3 * 720] - .5) < 1e-12);
+	c = ct_figures_find_curve(&r.figures, "duty_cdf");
+	assert_true(fabs(c->v[2 * 99 + 1] - 2877. / 2880) < 1e-12); /* 49.5 % */
+	assert_true(fabs(c->v[2 * 100 + 1] - 2879. / 2880) < 1e-12);
+	drop(&r);
+}
+
 /* ---- mapping A */
 
 /* u1 asks m1 at 10:00, 10:05, 10:20 and next morning, u2 in between, u1 also asks m2. */
@@ -620,6 +651,7 @@ int main(void)
 		cmocka_unit_test_setup(test_idle_runs, empty),
 		cmocka_unit_test_setup(test_malformed, empty),
 		cmocka_unit_test_setup(test_quoted_lists, empty),
+		cmocka_unit_test_setup(test_figures_of_a_workload, empty),
 		cmocka_unit_test_setup(test_truncated_archive, empty),
 		cmocka_unit_test_setup(test_table_twice, empty),
 		cmocka_unit_test_setup(test_all_errors, empty),

@@ -371,6 +371,18 @@ static void lacks(const struct ct_figures *f, const char *name, const char *tabl
 		fail_msg("%s: %s", name, ct_figures_find(f, name)->definition);
 }
 
+static void has_curve(const struct ct_figures *f, const char *name, const double *want, size_t n)
+{
+	const struct ct_curve *c = ct_figures_find_curve(f, name);
+
+	if (!c)
+		fail_msg("no curve '%s'", name);
+	assert_int_equal(c->n * c->n_columns, n);
+	for (size_t i = 0; i < n; i++)
+		if (!(fabs(c->v[i] - want[i]) <= 1e-12 || (isinf(c->v[i]) && isinf(want[i]))))
+			fail_msg("%s, value %zu is %.17g", name, i, c->v[i]);
+}
+
 /* u1: group g1, five jobs; u2: group g2, five jobs; u3: g3 and a job without group;
  * u4: two jobs without group, its only small task failed. */
 #define FIGURE_JOBS                                                                     \
@@ -450,18 +462,118 @@ static void test_figures(void **state)
 		{ "util_zero_share", 1. / 5 },
 		{ "util_below_10_share", 2. / 5 },
 		{ "util_below_50_share", 4. / 5 },
+		/* training is j2, of nine instances; j1 and j3 are small and short; zz is of no job */
+		{ "util_train_mean", 60 },
+		{ "util_train_rows", 1 },
+		{ "util_train_below_50_share", 0 },
+		{ "util_infer_mean", 25. / 3 },
+		{ "util_infer_rows", 3 },
+		{ "util_infer_below_50_share", 1 },
+		{ "util_correlation_bins", 1 },
 	};
+	static const double large[] = { 4, 5, 1, 0, 5, 6, 0, 1, 6, 8, 0, 0, 8, (double)INFINITY, 1, 0 };
+	static const double configs[] = { 1, 1, 2, 0, 3, 1 }; /* g2 has one, g1 three */
+	static const double flexible[] = { 1, .25, .5, 4, .5, 1, 5, .75, 1, 50, 1, 1 };
 	struct ct_figures f = { 0 };
 	struct ct_workload *w;
 
 	write_figure_tables(*state);
 	w = read_figures(((struct folder *)*state)->path, &f);
 	assert_int_equal(w->n, 12); /* the two failed ones count for the figures all the same */
+	has_curve(&f, "large_tasks", large, sizeof large / sizeof *large);
+	has_curve(&f, "configs", configs, sizeof configs / sizeof *configs);
+	has_curve(&f, "flexibility_cdf", flexible, sizeof flexible / sizeof *flexible);
+	assert_int_equal(ct_figures_find_curve(&f, "util_cdf")->n, 201);
+	/* at 5 %: of training none of 60, of inference 0 and 5 of 0, 5, 20 */
+	assert_float_equal(ct_figures_find_curve(&f, "util_cdf")->v[4 * 10 + 1], 0, 0);
+	assert_float_equal(ct_figures_find_curve(&f, "util_cdf")->v[4 * 10 + 2], 2. / 3, 1e-12);
+	assert_float_equal(ct_figures_find_curve(&f, "util_cdf")->v[4 * 10 + 3], 2. / 4, 1e-12);
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
 		if (!(fabs(figure(&f, wanted[i].name) - wanted[i].value) <= 1e-12))
 			fail_msg("%s is %.17g", wanted[i].name, figure(&f, wanted[i].name));
 	ct_workload_free(w);
 	ct_figures_fini(&f);
+}
+
+/* Medians of six hours: of training 10, 20, 30, of inference 3, 1, 2, so r = -1/2 and, with
+ * one degree of freedom, p = 1 - 2 atan(1 / sqrt(3)) / pi = 2/3. The fourth six hours have
+ * training alone, the job after 45 days counts in none. The tag, the parameter
+ * server and the run time make training of what is small. */
+static void test_utilisation_over_time(void **state)
+{
+	static const double bins[] = { .125, 10, 3, 3, 1, .375, 20, 1,           1, 2,
+				       .625, 30, 2, 1, 1, .875, 40, (double)NAN, 1, 0 };
+	struct folder *folder = *state;
+	struct ct_figures f = { 0 };
+	const struct ct_curve *c;
+
+	write_file(folder, "pai_job_table.csv",
+		   "a,a,u,Terminated,1000,9000\nb,b,u,Terminated,1000,9000\nc,c,u,Terminated,30000,39000\n"
+		   "d,d,u,Terminated,30000,39000\ne,e,u,Terminated,50000,59000\nf,f,u,Terminated,50000,59000\n"
+		   "g,g,u,Terminated,70000,79000\nh,h,u,Terminated,3889000,3889100\n");
+	write_file(folder, "pai_task_table.csv",
+		   "a,worker,1,Terminated,1000,1999,1,1,50,\nb,worker,1,Terminated,1000,1100,1,1,50,\n"
+		   "c,worker,1,Terminated,30000,30100,1,1,50,\nc,ps,1,Terminated,30000,30100,1,1,,\n"
+		   "d,worker,1,Terminated,30000,30100,1,1,50,\ne,worker,1,Terminated,50000,50100,1,1,25,\n"
+		   "f,worker,1,Terminated,50000,50100,1,1,25,\ng,worker,1,Terminated,70000,70100,1,1,100,\n"
+		   "h,worker,1,Terminated,3889000,3889100,1,1,100,\n");
+	write_file(folder, "pai_group_tag_table.csv", "e,u,,g,nmt\nf,u,,g,bert\n");
+	write_file(folder, "pai_sensor_table.csv",
+		   "a,worker,w0,a," M ",T4,80,4,1,2,1.0,2.0,,,,\na,worker,w1,a," M ",T4,80,10,1,2,1.0,2.0,,,,\n"
+		   "a,worker,w2,a," M ",T4,80,99,1,2,1.0,2.0,,,,\nb,worker,w0,b," M ",T4,80,3,1,2,1.0,2.0,,,,\n"
+		   "c,worker,w0,c," M ",T4,80,20,1,2,1.0,2.0,,,,\nd,worker,w0,d," M ",T4,80,0,1,2,1.0,2.0,,,,\n"
+		   "d,worker,w1,d," M ",T4,80,2,1,2,1.0,2.0,,,,\ne,worker,w0,e," M ",T4,80,30,1,2,1.0,2.0,,,,\n"
+		   "f,worker,w0,f," M ",T4,80,2,1,2,1.0,2.0,,,,\ng,worker,w0,g," M ",T4,80,40,1,2,1.0,2.0,,,,\n"
+		   "h,worker,w0,h," M ",T4,80,50,1,2,1.0,2.0,,,,\n");
+	ct_workload_free(read_figures(folder->path, &f));
+	assert_float_equal(figure(&f, "util_correlation"), -.5, 1e-12);
+	assert_float_equal(figure(&f, "util_correlation_p"), 2. / 3, 1e-9);
+	assert_float_equal(figure(&f, "util_correlation_bins"), 3, 0);
+	assert_float_equal(figure(&f, "util_train_rows"), 7, 0);
+	c = ct_figures_find_curve(&f, "util_6h");
+	assert_int_equal(c->n, 4);
+	for (size_t i = 0; i < 20; i++)
+		if (!(fabs(c->v[i] - bins[i]) <= 1e-9 || (isnan(c->v[i]) && isnan(bins[i]))))
+			fail_msg("value %zu is %.17g", i, c->v[i]);
+	ct_figures_fini(&f);
+}
+
+/* A workload with the generator's columns gives what tables with the same jobs give. */
+static void test_figures_of_a_workload(void **state)
+{
+	static const char text[] =
+	    "job_id,submit_time,num_gpus,gpu_milli,num_cpus,duration,user,group,state,task_name,instances,"
+	    "plan_gpu,gpu_util,tag,kind\n"
+	    "a,0,1,500,1,60,u,g,Terminated,worker,1,50,10,,infer\n"
+	    "b,0,1,1000,1,60,u,g,Terminated,worker,1,100,40,,train\n"
+	    "c,30000,4,1000,1,60,u,g,Terminated,worker,1,400,60,,train\n"
+	    "d,30000,0,1000,1,60,v,h,Failed,ps,1,,,,train\n";
+	static const double large[] = { 4, 5, 1, 0, 5, 6, 0, 0, 6, 8, 0, 0, 8, (double)INFINITY, 0, 0 };
+	struct folder *folder = *state;
+	const struct ct_trace_options o = { 0 };
+	struct ct_figures f = { 0 }, none = { 0 };
+	struct ct_workload *w = NULL;
+	struct ct_err err = { 0 };
+
+	if (ct_trace_read(write_file(folder, "jobs.csv", text), &o, &w, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(ct_workload_figures(w, &f), 1);
+	assert_float_equal(figure(&f, "gpu_tasks"), 3, 0);
+	assert_float_equal(figure(&f, "fractional_share"), 1. / 3, 1e-12);
+	assert_float_equal(figure(&f, "flexibility_ratio_p50"), 8, 1e-12);
+	assert_float_equal(figure(&f, "util_mean"), 110. / 3, 1e-12);
+	assert_float_equal(figure(&f, "util_train_mean"), 50, 1e-12);
+	assert_float_equal(figure(&f, "util_infer_mean"), 10, 1e-12);
+	has_curve(&f, "large_tasks", large, sizeof large / sizeof *large);
+	ct_workload_free(w);
+	ct_figures_fini(&f);
+	w = NULL;
+	if (ct_trace_read(write_file(folder, "jobs.csv", "job_id,submit_time,num_gpus,duration\na,0,1,9\n"), &o, &w,
+			  &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(ct_workload_figures(w, &none), 0);
+	assert_int_equal(none.n, 0);
+	ct_workload_free(w);
 }
 
 /* What the tables do not hold is not a number, and says why. */
@@ -610,6 +722,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_truncated_gzip, open_folder, close_folder),
 		cmocka_unit_test_setup_teardown(test_two_job_tables, open_folder, close_folder),
 		cmocka_unit_test_setup_teardown(test_figures, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_utilisation_over_time, open_folder, close_folder),
+		cmocka_unit_test_setup_teardown(test_figures_of_a_workload, open_folder, close_folder),
 		cmocka_unit_test_setup_teardown(test_figures_of_some_tables, open_folder, close_folder),
 		cmocka_unit_test_setup_teardown(test_figures_of_no_requests, open_folder, close_folder),
 		cmocka_unit_test_setup_teardown(test_machines, open_folder, close_folder),
