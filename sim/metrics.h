@@ -76,9 +76,9 @@
 	X(failure_lost_gpu_s, "GPU s", 1, "work done and lost to failures alone")                                      \
 	/* Other definitions of the same things, and what tells a backlog from a steady state. */                      \
 	X(active_jobs, "jobs", 3, "time average of jobs that hold GPUs")                                               \
-	X(finished_in_window, "", 0, "jobs that finished within the window, whenever submitted")                       \
-	X(finished_in_window_per_h, "1/h", 3, "the same per hour of the window")                                       \
-	X(finished_in_window_jct_s, "s", 3, "mean JCT over them: blind to jobs that take longer than it")              \
+	X(window_finished, "", 0, "jobs that finished within the window, whenever submitted")                          \
+	X(window_finished_per_h, "1/h", 3, "the same per hour of the window")                                          \
+	X(window_finished_jct_s, "s", 3, "mean JCT over them: blind to jobs that take longer than it")                 \
 	X(drained_throughput, "GPUs", 3,                                                                               \
 	  "work of the finished jobs, solo seconds at the default configuration x GPUs / makespan")                    \
 	X(backlog_growth, "GPUs", 3,                                                                                   \

@@ -689,9 +689,9 @@ static void sum_terms(double *s, const struct ct_account *a, const struct tally 
 	if (fabs(growth) <= 1e-9 * t->arrived) /* both sums were rounded on their way */
 		growth = 0;
 	s[CT_METRIC_active_jobs] = ratio(a->active_s, window);
-	s[CT_METRIC_finished_in_window] = n;
-	s[CT_METRIC_finished_in_window_per_h] = ratio(n * 3600, window);
-	s[CT_METRIC_finished_in_window_jct_s] = ratio((double)t->ended_jct, n) / 1e6;
+	s[CT_METRIC_window_finished] = n;
+	s[CT_METRIC_window_finished_per_h] = ratio(n * 3600, window);
+	s[CT_METRIC_window_finished_jct_s] = ratio((double)t->ended_jct, n) / 1e6;
 	s[CT_METRIC_drained_throughput] =
 	    a->finished ? ratio(t->finished, ct_seconds(a->last_finish - a->first_submit)) : NAN;
 	s[CT_METRIC_backlog_growth] = ratio(growth, window);

@@ -66,7 +66,7 @@ for gap in 100 200; do
 	cp "$work/out" "$work/d$gap.json"
 done
 that [ "$(value "$work/d100.json" backlog_growth) $(value "$work/d100.json" active_jobs)" = "0.5 1" ]
-that [ "$(value "$work/d100.json" finished_in_window) $(value "$work/d100.json" finished_in_window_jct_s)" = "666 16775" ]
+that [ "$(value "$work/d100.json" window_finished) $(value "$work/d100.json" window_finished_jct_s)" = "666 16775" ]
 that [ "$(value "$work/d100.json" drained_throughput) $(value "$work/d100.json" makespan_s)" = "1 150000" ]
 that [ "$(value "$work/d200.json" backlog_growth) $(value "$work/d200.json" active_jobs)" = "0 0.75" ]
 

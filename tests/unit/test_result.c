@@ -285,9 +285,9 @@ static void summary_of_a_world(void **state)
 		{ CT_METRIC_mean_queue_length, 80.0 / 130 },
 		{ CT_METRIC_offered_load, (200 + 100 + 90 + 40) / (4.0 * 30) },
 		{ CT_METRIC_active_jobs, 180.0 / 130 },
-		{ CT_METRIC_finished_in_window, 3 },
-		{ CT_METRIC_finished_in_window_per_h, 3 * 3600.0 / 130 },
-		{ CT_METRIC_finished_in_window_jct_s, 260.0 / 3 },
+		{ CT_METRIC_window_finished, 3 },
+		{ CT_METRIC_window_finished_per_h, 3 * 3600.0 / 130 },
+		{ CT_METRIC_window_finished_jct_s, 260.0 / 3 },
 		{ CT_METRIC_drained_throughput, 390.0 / 130 },
 		{ CT_METRIC_backlog_growth, 0 }, /* what can never run is no backlog */
 	};
@@ -314,9 +314,9 @@ static void summary_of_a_window(void **state)
 		{ CT_METRIC_makespan_s, 130 },
 		{ CT_METRIC_throughput, (170 + 90 + 30) / 95.0 },
 		{ CT_METRIC_active_jobs, (85 + 45 + 10) / 95.0 },
-		{ CT_METRIC_finished_in_window, 2 },
-		{ CT_METRIC_finished_in_window_per_h, 2 * 3600 / 95.0 },
-		{ CT_METRIC_finished_in_window_jct_s, 75 },
+		{ CT_METRIC_window_finished, 2 },
+		{ CT_METRIC_window_finished_per_h, 2 * 3600 / 95.0 },
+		{ CT_METRIC_window_finished_jct_s, 75 },
 		{ CT_METRIC_drained_throughput, 390.0 / 130 },
 		{ CT_METRIC_backlog_growth, (90 - (170 + 90 + 30)) / 95.0 },
 	};
