@@ -9,6 +9,7 @@
 #include "experiments/repro_fits.h"
 #include "experiments/repro_iac.h"
 #include "experiments/repro_shown.h"
+#include "experiments/repro_sources.h"
 #include "experiments/repro_traces.h"
 #include "experiments/statistics.h"
 #include "experiments/table.h"
@@ -41,7 +42,7 @@ static const struct ct_flag flags[] = {
 	{ 0 },
 };
 
-enum { SETTINGS = 32, FITS_MOST = 8, SEEDS_MOST = 1000 };
+enum { SETTINGS = 32, FITS_MOST = 8, SEEDS_MOST = 1000, TABLES_TEXT = 1024 };
 static const char published_file[] = "data:experiments/paper/published.yaml",
 		  scenario_file[] = "data:experiments/paper/scenario.yaml";
 
@@ -140,8 +141,13 @@ static const char *verdict(const struct ct_repro_row *r)
 	if (r->agrees < 0 && isfinite(r->ours))
 		return "";
 	if (r->agrees < 0)
-		return r->figure->runs ? "not known" : "not produced";
+		return r->figure->from ? "not known" : "not produced";
 	return r->agrees ? "yes" : "NO";
+}
+
+static const char *aim_text(const struct ct_repro_row *r)
+{
+	return r->in_aim < 0 ? "" : r->in_aim ? "met" : "missed";
 }
 
 static void print_rows(const struct ct_repro *rows, int ranged)
@@ -181,14 +187,31 @@ static void print_rows(const struct ct_repro *rows, int ranged)
 		ct_table_number(&t, r->seeds ? (double)r->seeds : NAN, 0);
 		ct_table_text(&t, ct_role_name[r->figure->role]);
 		ct_table_text(&t, verdict(r));
-		ct_table_text(&t, r->in_aim < 0 ? "" : r->in_aim ? "met" : "missed");
+		ct_table_text(&t, aim_text(r));
 	}
 	ct_table_print(&t, stdout);
 	ct_table_fini(&t);
 }
 
+/* Where [lo, hi] is not of single runs. */
+static void print_ranges(const struct ct_repro *rows)
+{
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		seen |= 1u << rows->row[i].figure->from;
+	if (seen & 1u << CT_FROM_CASES)
+		printf(
+		    "cases: from .. to is not of runs but least and largest over %d draws of the jobs' lengths, each "
+		    "within a factor of two\n",
+		    (int)CT_CASE_DRAWS);
+	if (seen & 1u << CT_FROM_PLAN)
+		printf("instances: from .. to is not of runs but least and largest over the targets\n");
+}
+
 static void print_notes(const struct ct_repro *rows)
 {
+	print_ranges(rows);
 	for (size_t i = 0; i < rows->n; i++)
 		if (isfinite(rows->row[i].ceiling))
 			printf("%s: at most %.2f by pairs of default configurations that fit the memory (linear "
@@ -201,6 +224,45 @@ static void print_notes(const struct ct_repro *rows)
 		if (*rows->row[i].figure->note)
 			printf("%s (%s): %s\n", rows->row[i].figure->id, rows->row[i].figure->place,
 			       rows->row[i].figure->note);
+}
+
+/* Does agreement with a published cell depend on how the thing is defined? */
+static void print_terms(const struct ct_repro *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const char *again = rows->row[i].figure->again;
+		size_t n = 0, agree = 0, aim = 0, first = 0;
+
+		if (!again)
+			continue;
+		while (!rows->row[first].figure->again || strcmp(rows->row[first].figure->again, again) != 0)
+			first++;
+		if (first < i)
+			continue;
+		for (size_t k = 0; k < rows->n; k++) {
+			const struct ct_repro_row *r = &rows->row[k];
+
+			if (strcmp(r->figure->again ? r->figure->again : r->figure->id, again) != 0 || r->agrees < 0)
+				continue;
+			n++;
+			agree += r->agrees > 0;
+			aim += r->in_aim > 0;
+		}
+		printf("%s, published %g %s: %zu of %zu definitions agree, %zu meet the aim\n", again,
+		       rows->row[i].figure->value, rows->row[i].figure->unit, agree, n, aim);
+	}
+}
+
+static void print_stability(const struct ct_repro *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_repro_row *r = &rows->row[i];
+		const char *text = ct_repro_stability(r);
+
+		if (text)
+			printf("%s: work is left over at the rate of %.1f GPUs [%.1f, %.1f]: %s\n", r->figure->id,
+			       r->ours, r->mean_lo, r->mean_hi, text);
+	}
 }
 
 static void print_count(const struct ct_repro *rows)
@@ -253,6 +315,7 @@ static int print_json(const struct ct_repro *rows, struct ct_err *err)
 		ct_json_text(&j, "role", ct_role_name[r->figure->role]);
 		ct_json_f64(&j, "tolerance", r->figure->tolerance);
 		ct_json_text(&j, "within", verdict(r));
+		ct_json_text(&j, "aim", aim_text(r));
 		ct_json_text(&j, "definition", r->figure->definition);
 		ct_json_text(&j, "note", r->figure->note);
 		ct_json_text(&j, "source", r->source);
@@ -263,13 +326,22 @@ static int print_json(const struct ct_repro *rows, struct ct_err *err)
 	return ct_json_end(&j, "standard output", err);
 }
 
+/* As published.yaml has it: "x0.07" is relative, "a3" absolute. */
+static void write_tolerance(struct ct_output *o, const struct ct_paper_figure *f)
+{
+	if (isnan(f->tolerance))
+		return;
+	ct_output_text(o, f->relative ? "x" : "a");
+	ct_output_f64(o, f->tolerance);
+}
+
 static int write_csv(const struct ct_repro *rows, const char *path, struct ct_err *err)
 {
 	struct ct_output o;
 
 	CT_TRY(ct_output_open(&o, path, err));
 	ct_output_text(&o, "id,table,unit,place,role,published,ours,mean_lo,mean_hi,lo,hi,fits_lo,fits_hi,seeds,agrees,"
-			   "definition,note,source\n");
+			   "aim,tolerance,definition,note,source\n");
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct ct_repro_row *r = &rows->row[i];
 		const char *const head[] = { r->figure->id, r->figure->table, r->figure->unit, r->figure->place,
@@ -289,6 +361,10 @@ static int write_csv(const struct ct_repro *rows, const char *path, struct ct_er
 		ct_output_i64(&o, (int64_t)r->seeds);
 		ct_output_text(&o, ",");
 		ct_output_field(&o, verdict(r));
+		ct_output_text(&o, ",");
+		ct_output_field(&o, aim_text(r));
+		ct_output_text(&o, ",");
+		write_tolerance(&o, r->figure);
 		ct_output_text(&o, ",");
 		ct_output_field(&o, r->figure->definition);
 		ct_output_text(&o, ",");
@@ -334,26 +410,6 @@ static int accept(const struct request *q, const struct ct_repro *rows, struct c
 	return rc;
 }
 
-/* Those that are only shown, first and by themselves; returns the others, in `rest`. */
-static const struct ct_repro *print_apart(const struct ct_paper *p, const struct ct_repro *rows, struct ct_repro *rest)
-{
-	struct ct_repro shown = { 0 };
-
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct ct_paper_figure *f = rows->row[i].figure;
-		struct ct_repro *to = f->runs && isnan(f->value) && !f->n_draws ? &shown : rest;
-
-		CT_GROW(to->row, to->cap, to->n + 1);
-		to->row[to->n++] = rows->row[i];
-	}
-	if (shown.n) {
-		ct_repro_print_shown(p, &shown, stdout);
-		fputs("\n", stdout);
-	}
-	free(shown.row);
-	return rest;
-}
-
 /* File name of the scenario behind the first row: a table's studies have one. */
 static const char *scenario_name(const struct ct_paper *p, const struct ct_repro *rows)
 {
@@ -371,27 +427,51 @@ static const char *scenario_name(const struct ct_paper *p, const struct ct_repro
 	return slash ? slash + 1 : path;
 }
 
+static void print_listed(const struct ct_repro *rows, int ranged)
+{
+	print_rows(rows, ranged);
+	fputs("\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
+	      stdout);
+	print_count(rows);
+	print_terms(rows);
+	fputs("\n", stdout);
+	print_notes(rows);
+}
+
+/* Runs of which nothing is published have a table of their own. The figures stay those of `rows`. */
+static void part(const struct ct_repro *rows, struct ct_repro *listed, struct ct_repro *shown)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_paper_figure *f = rows->row[i].figure;
+		struct ct_repro *to = f->runs && isnan(f->value) && !f->n_draws ? shown : listed;
+
+		CT_GROW(to->row, to->cap, to->n + 1);
+		to->row[to->n++] = rows->row[i];
+	}
+}
+
 static void print(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows)
 {
-	struct ct_repro rest = { 0 };
+	struct ct_repro listed = { 0 }, shown = { 0 };
 
 	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s%s\n\n", p->source, q->seeds,
 	       q->width > 0 ? " and more, see below" : "",
 	       q->n_set ? "scenario CHANGED by --set" : "scenario of experiments/paper/",
 	       q->n_set ? "" : scenario_name(p, rows), q->volcano ? ", as Volcano " : "", q->volcano ? q->volcano : "");
-	if (ct_repro_is_shown(rows) && !q->fits) {
-		ct_repro_print_shown(p, rows, stdout);
+	if (q->fits) {
+		print_listed(rows, 1);
 		return;
 	}
-	if (!q->fits)
-		rows = print_apart(p, rows, &rest);
-	print_rows(rows, q->fits != NULL);
-	fputs("\nagrees: the published value lies where 95 % of single runs of ours fall (one run from .. to)\n",
-	      stdout);
-	print_count(rows);
-	fputs("\n", stdout);
-	print_notes(rows);
-	free(rest.row);
+	part(rows, &listed, &shown);
+	if (listed.n)
+		print_listed(&listed, 0);
+	if (listed.n && shown.n)
+		fputs("\n", stdout);
+	if (shown.n)
+		ct_repro_print_shown(p, &shown, stdout);
+	print_stability(rows);
+	free(listed.row);
+	free(shown.row);
 }
 
 static int conclude(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows, struct ct_err *err)
@@ -458,6 +538,19 @@ static int range(const struct request *q, struct ct_program *program, const stru
 	return rc;
 }
 
+/* The scenario as it is set, without what is said of the policy: that is for variants of elastico
+ * (experiments/paper.h), and the scenario's own is another. */
+static int scenario_config(const struct request *q, const char *scenario, struct ct_config *c, struct ct_err *err)
+{
+	struct ct_cell_set set[SETTINGS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->n_set; i++)
+		if (strncmp(q->set[i].key, "policy.", strlen("policy.")) != 0)
+			set[n++] = q->set[i];
+	return ct_cell_config(c, scenario, set, n, err);
+}
+
 /* Work a second and GPU that default configurations can do, from the jobs of seed 1. */
 static int ceiling_of(const struct request *q, const char *scenario, double *per_gpu, struct ct_err *err)
 {
@@ -467,7 +560,7 @@ static int ceiling_of(const struct request *q, const char *scenario, double *per
 
 	*per_gpu = NAN;
 	ct_config_init(&c);
-	if (ct_cell_config(&c, scenario, q->set, q->n_set, err) == 0 && ct_cell_run(&c, &request, &r, err) == 0) {
+	if (scenario_config(q, scenario, &c, err) == 0 && ct_cell_run(&c, &request, &r, err) == 0) {
 		uint32_t mem = (uint32_t)c.cluster.gpu_mem_mib, reserve = r.setup.spec.gpu_reserve_mib;
 		struct ct_err inner = { 0 };
 
@@ -519,7 +612,7 @@ static int of_traces(const struct request *q, const struct ct_paper *p, const ch
 	int rc;
 
 	ct_config_init(&c);
-	rc = ct_cell_config(&c, scenario, q->set, q->n_set, err);
+	rc = scenario_config(q, scenario, &c, err);
 	if (!rc) {
 		f.traces = ct_repro_traces_new(q->data, (unsigned)q->seeds, (uint64_t)c.sim.seed);
 		rc = ct_repro_traces_rows(f.traces, rows, err);
@@ -549,6 +642,41 @@ static int widen(const struct request *q, struct ct_program *program, const stru
 	return 0;
 }
 
+static int sources(const struct request *q, struct ct_program *program, const struct ct_paper *p, const char *scenario,
+		   struct ct_repro *rows, struct ct_err *err)
+{
+	const struct ct_repro_sources s = { .paper = p,
+					    .scenario = scenario,
+					    .table = q->table,
+					    .set = q->set,
+					    .n_set = q->n_set,
+					    .interrupted = program->interrupted };
+
+	CT_TRY(ct_repro_cases(&s, rows, err));
+	CT_TRY(ct_repro_instances(&s, rows, err));
+	return ct_repro_clock(&s, rows, err);
+}
+
+/* "table4 table5 ...": each once, in the order of the file, and those that are not in it. */
+static const char *tables_of(const struct ct_paper *p, struct ct_arena *arena)
+{
+	char *text = ct_arena_alloc(arena, TABLES_TEXT, 1);
+	size_t at = 0;
+
+	for (size_t i = 0; i < p->n_figures; i++) {
+		const char *table = p->figure[i].table;
+		size_t k = 0;
+
+		while (strcmp(p->figure[k].table, table) != 0)
+			k++;
+		if (k == i && strcmp(table, "none") != 0 && strncmp(table, "fig", 3) != 0 && at < TABLES_TEXT)
+			at += (size_t)snprintf(text + at, TABLES_TEXT - at, "%s ", table);
+	}
+	if (at < TABLES_TEXT)
+		snprintf(text + at, TABLES_TEXT - at, "table6 table7 fig1 to fig9 figures");
+	return text;
+}
+
 static int repro(const struct ct_command *self, struct request *q, struct ct_program *program, struct ct_err *err)
 {
 	struct ct_repro rows = { 0 }, expected = { 0 };
@@ -566,8 +694,10 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		return ct_misuse(self, "--out belongs to fig1 to fig9, or figures");
 	}
 	if (!ct_repro_knows(p, q->table) && !ct_repro_figures_has(q->table)) {
+		rc = ct_misuse(self, "no table '%.60s' in '%s', which has %s", q->table, published,
+			       tables_of(p, &q->arena));
 		ct_paper_free(p);
-		return ct_misuse(self, "no table '%.60s' in '%s'", q->table, published);
+		return rc;
 	}
 	if (q->volcano && ct_paper_play(p, "volcano", q->volcano, err)) {
 		ct_paper_free(p);
@@ -595,6 +725,8 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 	ct_repro_prepend(&rows, &expected);
 	if (!rc && !*program->interrupted)
 		rc = of_traces(q, p, scenario, &rows, err);
+	if (!rc && !*program->interrupted)
+		rc = sources(q, program, p, scenario, &rows, err);
 	if (!rc && !*program->interrupted)
 		rc = conclude(q, p, &rows, err);
 	ct_repro_fini(&rows);
@@ -633,13 +765,14 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|...|table9|load|where|why|gangs|misses|sensitivity|effects|sure|iac|real|worlds|"
-		 "fig1|...|fig9|figures|all] [OPTION]...",
+	.usage = "[TABLE|all] [OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,
 	.notes =
 	    "The figures, their definitions and roles stand in experiments/paper/published.yaml, the one scenario\n"
 	    "behind them in experiments/paper/scenario.yaml. Only rows of role 'fit' were used to choose it.\n"
+	    "Tables: table4 to table9, load, overhead, crosscheck, terms, cases, instances, active, where, misses,\n"
+	    "convergence, sensitivity. all: every published figure once.\n"
 	    "real: days of published traces instead; worlds: measured pairs of other GPUs, nothing fitted (--data).",
 	.examples = "  cotenant repro table4\n"
 		    "  cotenant repro all --seeds 20 -j 2 --json > all.json\n"

@@ -2,6 +2,7 @@
 /* The program: finds the command, keeps signals and streams in order. */
 #include "experiments/command.h"
 #include "experiments/config.h"
+#include "experiments/run_report.h"
 #include "experiments/version.h"
 #include "sim/memory.h"
 #include "sim/nearest.h"
@@ -55,7 +56,8 @@ static void print_usage(FILE *to)
 	      to);
 	for (const struct ct_command *const *c = ct_commands(); *c; c++)
 		fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->summary);
-	fputs("  help       help COMMAND, or help config: every key of a configuration\n"
+	fputs("  help       help COMMAND; help config: every key of a configuration; help metrics: every figure of a "
+	      "run\n"
 	      "options: --help, --version\n"
 	      "exit status: 0 done, 1 some cells of a sweep failed, 2 usage, 3 configuration, 4 trace, 5 reading or "
 	      "writing, 6 policy, 130 Ctrl-C\n"
@@ -101,6 +103,10 @@ static int help(const char *topic)
 	}
 	if (strcmp(topic, "config") == 0) {
 		ct_config_print_manual(stdout);
+		return CT_OK;
+	}
+	if (strcmp(topic, "metrics") == 0) {
+		ct_run_report_manual(stdout);
 		return CT_OK;
 	}
 	c = find_command(topic);

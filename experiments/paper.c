@@ -143,10 +143,22 @@ static void set_metric(const struct ct_yaml *y, struct ct_paper_figure *f, struc
 
 static void set_from(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
 {
-	f->runs = !strcmp(y->text, "runs");
-	f->trace = !strcmp(y->text, "trace");
-	if (!f->runs && !f->trace && strcmp(y->text, "none") != 0)
-		refuse(&y->at, err, y->key, "runs, trace or none", y->text);
+	static const char *const names[CT_FROMS] = { "none", "runs", "plan", "cases", "clock", "trace" };
+
+	for (unsigned k = 0; k < CT_FROMS; k++)
+		if (!strcmp(names[k], y->text)) {
+			f->from = (enum ct_paper_from)k;
+			f->runs = f->from == CT_FROM_RUNS;
+			f->trace = f->from == CT_FROM_TRACE;
+			return;
+		}
+	refuse(&y->at, err, y->key, "runs, plan, cases, clock, trace or none", y->text);
+}
+
+static void set_count(const struct ct_yaml *y, int64_t *out, struct ct_err *err)
+{
+	if (ct_parse_i64(y->text, strlen(y->text), out) || *out < 1 || *out > 1000000)
+		refuse(&y->at, err, y->key, "a whole number of 1 to 1000000", y->text);
 }
 
 static void set_input(const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
@@ -167,9 +179,9 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 {
 	const struct {
 		const char *key, **text;
-	} texts[] = { { "id", &f->id },        { "table", &f->table },           { "unit", &f->unit },
-		      { "place", &f->place },  { "definition", &f->definition }, { "note", &f->note },
-		      { "figure", &f->figure } };
+	} texts[] = { { "id", &f->id },       { "table", &f->table },           { "unit", &f->unit },
+		      { "place", &f->place }, { "definition", &f->definition }, { "note", &f->note },
+		      { "again", &f->again }, { "config", &f->config },         { "figure", &f->figure } };
 
 	if (y->type != CT_YAML_SCALAR) {
 		refuse(&y->at, err, y->key, "one value", ct_yaml_type_name(y));
@@ -194,6 +206,10 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 		set_input(y, f, err);
 	else if (!strcmp(y->key, "invert"))
 		set_flag(y, &f->invert, err);
+	else if (!strcmp(y->key, "complement"))
+		set_flag(y, &f->complement, err);
+	else if (!strcmp(y->key, "count"))
+		set_count(y, &f->count, err);
 	else if (!strcmp(y->key, "bounded"))
 		set_flag(y, &f->bounded, err);
 	else if (!strcmp(y->key, "metric"))
@@ -206,6 +222,53 @@ static void set_field(const struct ct_paper *p, const struct ct_yaml *y, struct 
 		set_index(y, p->variant, p->n_variants, &f->over, err);
 	else
 		ct_err_add(err, CT_ECONFIG, &y->key_at, "unknown key '%.60s'", y->key);
+}
+
+/* The published cell of another figure, under another definition: shown, never scored. */
+static void show_again(const struct ct_paper *p, const struct ct_yaml *y, struct ct_paper_figure *f, struct ct_err *err)
+{
+	const struct ct_paper_figure *first = NULL;
+
+	for (size_t i = 0; i < p->n_figures; i++)
+		if (!strcmp(p->figure[i].id, f->again))
+			first = &p->figure[i];
+	if (!first || first->again || !isnan(f->value)) {
+		ct_err_add(err, CT_ECONFIG, &y->at,
+			   "figure '%.60s' again wants a figure above it, got '%.60s', and no value of its own", f->id,
+			   f->again);
+		return;
+	}
+	f->value = first->value;
+	f->tolerance = first->tolerance;
+	f->relative = first->relative;
+	f->unit = first->unit;
+	f->place = first->place;
+	f->role = CT_ROLE_BESIDE;
+}
+
+static void check_source(const struct ct_yaml *y, const struct ct_paper_figure *f, struct ct_err *err)
+{
+	if (f->runs && (f->study == SIZE_MAX || f->variant == SIZE_MAX || f->metric < 0 || !*f->definition))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from runs wants study, variant, metric, definition",
+			   f->id);
+	if (f->from == CT_FROM_CASES && (!f->config || f->variant == SIZE_MAX || f->over == SIZE_MAX || f->metric < 0 ||
+					 f->metric >= CT_METRIC_COUNT || !*f->definition))
+		ct_err_add(err, CT_ECONFIG, &y->at,
+			   "figure '%.60s' from cases wants config, variant, over, metric (of sim/metrics.h), "
+			   "definition",
+			   f->id);
+	if (f->from == CT_FROM_CLOCK && (!f->count || !*f->definition))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from clock wants count and definition", f->id);
+	if (f->trace && (!f->input || !f->figure || !*f->definition))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from trace wants input, figure, definition", f->id);
+	if (!f->trace && (f->input || f->figure))
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' has input or figure, but is not from trace", f->id);
+	if (f->trace && f->role != CT_ROLE_BESIDE)
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from trace wants the role beside: no run gives it",
+			   f->id);
+	if (f->from == CT_FROM_NONE && !*f->note)
+		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is not produced and wants a note that says why",
+			   f->id);
 }
 
 static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_err *err)
@@ -232,23 +295,13 @@ static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_e
 	}
 	for (const struct ct_yaml *c = y->first; c; c = c->next)
 		set_field(p, c, &f, err);
+	if (f.again)
+		show_again(p, y, &f, err);
 	if (!*f.id || !*f.table || f.role == CT_ROLES)
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' wants id, table and role", f.id);
 	if (f.role != CT_ROLE_BESIDE && (isnan(f.value) || !*f.place))
 		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is published and wants value and place", f.id);
-	if (f.runs && (f.study == SIZE_MAX || f.variant == SIZE_MAX || f.metric < 0 || !*f.definition))
-		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from runs wants study, variant, metric, definition",
-			   f.id);
-	if (f.trace && (!f.input || !f.figure || !*f.definition))
-		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from trace wants input, figure, definition", f.id);
-	if (!f.trace && (f.input || f.figure))
-		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' has input or figure, but is not from trace", f.id);
-	if (f.trace && f.role != CT_ROLE_BESIDE)
-		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' from trace wants the role beside: no run gives it",
-			   f.id);
-	if (!f.runs && !f.trace && !*f.note)
-		ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is not produced and wants a note that says why",
-			   f.id);
+	check_source(y, &f, err);
 	for (size_t i = 0; i < p->n_figures; i++)
 		if (!strcmp(p->figure[i].id, f.id))
 			ct_err_add(err, CT_ECONFIG, &y->at, "figure '%.60s' is there twice", f.id);
@@ -339,6 +392,7 @@ static void show_one(struct ct_paper *p, const char *table, size_t against, cons
 				     .value = NAN,
 				     .tolerance = NAN,
 				     .role = CT_ROLE_BESIDE,
+				     .from = CT_FROM_RUNS,
 				     .runs = 1,
 				     .over = SIZE_MAX,
 				     .against = against,
@@ -461,6 +515,9 @@ static void read_all(struct ct_paper *p, const struct ct_yaml *root, struct ct_e
 		read_change(p, c, &p->study[p->n_studies], err);
 		take_base(p, &p->study[p->n_studies++]);
 	}
+	for (const struct ct_yaml *c = root->first; c; c = c->next)
+		if (c->key && !strcmp(c->key, "plan"))
+			ct_paper_read_plan(p, c, err);
 	for (const struct ct_yaml *c = root->first; c; c = c->next)
 		if (c->key && !strcmp(c->key, "inputs") && c->type == CT_YAML_MAP)
 			for (const struct ct_yaml *i = c->first; i; i = i->next) {

@@ -19,6 +19,9 @@
 enum ct_role { CT_ROLE_FIT, CT_ROLE_PREDICT, CT_ROLE_BESIDE, CT_ROLES };
 extern const char *const ct_role_name[CT_ROLES];
 
+/* Where ours comes from; published.yaml says what each wants. */
+enum ct_paper_from { CT_FROM_NONE, CT_FROM_RUNS, CT_FROM_PLAN, CT_FROM_CASES, CT_FROM_CLOCK, CT_FROM_TRACE, CT_FROMS };
+
 /* A named list of settings: a variant or a study. A value "*1.5" multiplies what the
  * scenario, or the policy's default, says. A study's `policy.*` are for variants of the
  * policy elastico alone. */
@@ -41,13 +44,17 @@ struct ct_paper_figure {
 	double tolerance;                                          /* the aim; NaN = none */
 	int relative;                                              /* of the tolerance */
 	enum ct_role role;
-	int runs, trace;             /* where it comes from; neither: not produced, `note` says why */
+	enum ct_paper_from from;     /* CT_FROM_NONE: not produced, `note` says why */
+	int runs, trace;             /* from == CT_FROM_RUNS, CT_FROM_TRACE */
 	const char *input, *figure;  /* trace: which (repro_traces.h), and the name of its figure (traces/figures.h) */
+	const char *again;           /* the figure whose published value is shown again; NULL: none */
+	const char *config;          /* of a case */
+	int64_t count;               /* of what the clock measures */
 	size_t study, variant, over; /* indices; over SIZE_MAX: no ratio */
 	size_t against;              /* a study: ours is the value by that one's; SIZE_MAX: none */
 	int metric;                  /* experiments/study.h */
 	double scale;
-	int invert;
+	int invert, complement; /* 1 / ratio; 1 - ratio */
 	/* Over studies that differ in a draw of the truth, instead of one study; NULL: one. The
 	 * published value beside it is that of the same figure in the tables. */
 	const size_t *draw;
@@ -57,10 +64,22 @@ struct ct_paper_figure {
 	int bounded;         /* of a scheduler that does not reshape jobs: ceiling.h says what it cannot reach */
 };
 
+/* What `cotenant plan --static` is asked for the figures from `plan`, see capacity.h. */
+struct ct_paper_plan {
+	struct ct_cell_set *set; /* of the scenario */
+	size_t n_set;
+	const char *vary, *shared; /* "gpus=8..512"; a variant */
+	int64_t runs;
+	/* "mean_slowdown<=1.5,2": asked of both classes; variants that run the two pools. */
+	const char **target, **pool;
+	size_t n_targets, n_pools;
+};
+
 struct ct_paper {
 	struct ct_arena arena;
-	const char *file;   /* that this was read from */
-	const char *source; /* which paper */
+	struct ct_paper_plan plan; /* n_pools = 0: there is none */
+	const char *file;          /* that this was read from */
+	const char *source;        /* which paper */
 	struct ct_paper_change *variant, *study;
 	size_t n_variants, n_studies, cap_variants, cap_studies;
 	struct ct_paper_input *input;
@@ -72,6 +91,9 @@ struct ct_paper {
 /* CT_EIO, or CT_ECONFIG with file:line:column, all errors together. */
 int ct_paper_load(const char *path, struct ct_paper **out, struct ct_err *err);
 void ct_paper_free(struct ct_paper *p);
+struct ct_yaml;
+/* The key `plan` of the file, for ct_paper_load(). */
+void ct_paper_read_plan(struct ct_paper *p, const struct ct_yaml *y, struct ct_err *err);
 /* Index, or SIZE_MAX. */
 size_t ct_paper_variant(const struct ct_paper *p, const char *name);
 size_t ct_paper_study(const struct ct_paper *p, const char *name);

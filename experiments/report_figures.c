@@ -27,11 +27,15 @@ enum {
 	AGREES,
 	DEFINITION,
 	NOTE,
+	AIM,
+	TOLERANCE,
 	COLUMNS
 };
-static const char *const column_name[COLUMNS] = { "id",      "table",   "unit",    "place",      "role", "published",
-						  "ours",    "mean_lo", "mean_hi", "lo",         "hi",   "fits_lo",
-						  "fits_hi", "seeds",   "agrees",  "definition", "note" };
+static const char *const column_name[COLUMNS] = { "id",         "table",   "unit",    "place",    "role",
+						  "published",  "ours",    "mean_lo", "mean_hi",  "lo",
+						  "hi",         "fits_lo", "fits_hi", "seeds",    "agrees",
+						  "definition", "note",    "aim",     "tolerance" };
+enum { OPTIONAL = 2 }; /* the last two: files of earlier versions do not have them */
 
 static const struct {
 	const char *word, *title, *about;
@@ -101,10 +105,13 @@ static size_t verdict_of(const char *word)
 static void read_row(struct ct_table *t, struct figures *out)
 {
 	struct figure f = { 0 };
+	double tolerance;
 
 	for (size_t i = 0; i < COLUMNS; i++) {
-		struct ct_csv_field cell = ct_table_cell(t, i);
+		struct ct_csv_field cell = { .s = "" };
 
+		if (ct_table_has(t, i))
+			cell = ct_table_cell(t, i);
 		f.text[i] = ct_arena_text(&out->arena, cell.s, cell.n);
 		f.number[i] = NAN;
 		if (i >= PUBLISHED && i <= SEEDS && cell.n && ct_parse_f64(cell.s, cell.n, &f.number[i]))
@@ -114,6 +121,11 @@ static void read_row(struct ct_table *t, struct figures *out)
 	f.verdict = verdict_of(f.text[AGREES]);
 	if (f.role == ROLES)
 		refuse(t, ROLE, "fit, predict or beside");
+	if (*f.text[AIM] && strcmp(f.text[AIM], "met") != 0 && strcmp(f.text[AIM], "missed") != 0)
+		refuse(t, AIM, "met, missed or nothing");
+	if (*f.text[TOLERANCE] && (!strchr("xa", f.text[TOLERANCE][0]) ||
+				   ct_parse_f64(f.text[TOLERANCE] + 1, strlen(f.text[TOLERANCE] + 1), &tolerance)))
+		refuse(t, TOLERANCE, "x or a and a number, or nothing");
 	if (f.verdict == VERDICTS)
 		refuse(t, AGREES, "yes, NO, not known, not produced, unreachable, synthetic or nothing");
 	out->ranged |= !isnan(f.number[FITS_LO]);
@@ -125,7 +137,7 @@ static int load(const char *path, struct figures *out, struct ct_err *err)
 {
 	struct ct_table t;
 
-	CT_TRY(ct_table_open(&t, path, column_name, COLUMNS, CT_TABLE_KEEP_UNKNOWN, err));
+	CT_TRY(ct_table_open_optional(&t, path, column_name, COLUMNS, OPTIONAL, CT_TABLE_KEEP_UNKNOWN, err));
 	while (ct_table_next(&t) == 1)
 		read_row(&t, out);
 	return ct_table_close(&t);
@@ -150,6 +162,19 @@ static void interval(double lo, double hi, FILE *to)
 	fprintf(to, "<td class=\"number\">%.*f to %.*f</td>", decimals(lo), lo, decimals(hi), hi);
 }
 
+/* "met (7 %)", "missed (3)": the aim is relative, or in the figure's own unit. */
+static void aim_cell(const struct figure *f, FILE *to)
+{
+	const char *text = f->text[TOLERANCE];
+	double tolerance = NAN;
+
+	fputs("<td>", to);
+	ct_html_text(to, f->text[AIM]);
+	if (*f->text[AIM] && *text && ct_parse_f64(text + 1, strlen(text + 1), &tolerance) == 0)
+		fprintf(to, " (%g%s)", text[0] == 'x' ? 100 * tolerance : tolerance, text[0] == 'x' ? " %" : "");
+	fputs("</td>", to);
+}
+
 static void put_row(const struct figures *all, const struct figure *f, FILE *to)
 {
 	const double *v = f->number;
@@ -167,8 +192,9 @@ static void put_row(const struct figures *all, const struct figure *f, FILE *to)
 	interval(v[LO], v[HI], to);
 	if (all->ranged)
 		interval(v[FITS_LO], v[FITS_HI], to);
-	fprintf(to, "<td class=\"verdict %s\">%s</td><td class=\"words\">", verdict[f->verdict].class,
-		verdict[f->verdict].text);
+	fprintf(to, "<td class=\"verdict %s\">%s</td>", verdict[f->verdict].class, verdict[f->verdict].text);
+	aim_cell(f, to);
+	fputs("<td class=\"words\">", to);
 	ct_html_text(to, f->text[DEFINITION]);
 	if (*f->text[DEFINITION] && *f->text[NOTE])
 		fputs(". ", to);
@@ -190,24 +216,29 @@ static void put_columns(const struct figures *all, FILE *to)
 	if (all->ranged)
 		ct_html_column(to, "equal fits", "number");
 	ct_html_column(to, "agreement", NULL);
+	ct_html_column(to, "aim (within)", NULL);
 	ct_html_column(to, "definition, note", NULL);
 	fputs("</tr></thead><tbody>\n", to);
 }
 
 static void put_role(const struct figures *all, size_t which, FILE *to)
 {
-	size_t n = 0, scored = 0, agree = 0;
+	size_t n = 0, scored = 0, agree = 0, aimed = 0, met = 0;
 
 	for (size_t i = 0; i < all->n; i++) {
 		n += all->row[i].role == which;
 		scored += all->row[i].role == which && all->row[i].verdict <= DISAGREES;
 		agree += all->row[i].role == which && all->row[i].verdict == AGREED;
+		aimed += all->row[i].role == which && *all->row[i].text[AIM];
+		met += all->row[i].role == which && !strcmp(all->row[i].text[AIM], "met");
 	}
 	if (!n)
 		return;
 	fprintf(to, "<h3>%s</h3><p>%s", role[which].title, role[which].about);
 	if (scored && role[which].counted)
 		fprintf(to, " <strong>%zu of %zu</strong> figures agree.", agree, scored);
+	if (aimed && role[which].counted)
+		fprintf(to, " <strong>%zu of %zu</strong> meet their aim.", met, aimed);
 	fputs("</p>\n", to);
 	ct_html_table_open(to, role[which].title);
 	put_columns(all, to);

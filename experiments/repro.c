@@ -22,10 +22,10 @@ void ct_repro_fini(struct ct_repro *r)
 	memset(r, 0, sizeof *r);
 }
 
-/* "all" is what is published; what is only shown is asked for by name. */
+/* "all" is what is published, each cell once; what is only shown is asked for by name. */
 static int concerns(const struct ct_paper_figure *f, const char *table)
 {
-	return (!strcmp(table, "all") && !isnan(f->value) && !f->n_draws) || !strcmp(f->table, table) ||
+	return (!strcmp(table, "all") && !isnan(f->value) && !f->n_draws && !f->again) || !strcmp(f->table, table) ||
 	       (!strcmp(table, "figures") && !strncmp(f->table, "fig", strlen("fig")));
 }
 
@@ -206,6 +206,40 @@ static void pooled(struct ct_repro_row *r, const struct ct_study *s)
 	free(p.single);
 }
 
+/* What is left of `whole`. */
+static void complement(struct ct_repro_row *r, double whole)
+{
+	double lo = r->lo, mean_lo = r->mean_lo;
+
+	r->ours = whole - r->ours;
+	r->lo = whole - r->hi;
+	r->hi = whole - lo;
+	r->mean_lo = whole - r->mean_hi;
+	r->mean_hi = whole - mean_lo;
+}
+
+const char *ct_repro_stability(const struct ct_repro_row *r)
+{
+	if (!r->figure->runs || r->figure->metric != CT_METRIC_backlog_growth || !isfinite(r->mean_hi - r->mean_lo))
+		return NULL;
+	if (r->mean_lo > 0)
+		return "NOT stable, mean JCT grows with the length of the run";
+	if (r->mean_hi < 0)
+		return "a backlog is worked off, the warm-up is too short";
+	return "no growth shown, stable as far as these seeds say";
+}
+
+void ct_repro_judge(struct ct_repro_row *r)
+{
+	const struct ct_paper_figure *f = r->figure;
+
+	if (!isfinite(r->ours) || isnan(f->value))
+		return;
+	r->agrees = f->value >= r->lo && f->value <= r->hi;
+	if (!isnan(f->tolerance))
+		r->in_aim = fabs(r->ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
+}
+
 static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct ct_study *s)
 {
 	struct ct_repro_row r = { .figure = f,
@@ -247,12 +281,10 @@ static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct 
 	scale(&r, f->scale);
 	if (f->invert)
 		invert(&r);
+	if (f->complement)
+		complement(&r, f->scale);
 	r.seeds = n;
-	if (isfinite(r.ours) && !isnan(f->value)) {
-		r.agrees = f->value >= r.lo && f->value <= r.hi;
-		if (!isnan(f->tolerance))
-			r.in_aim = fabs(r.ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
-	}
+	ct_repro_judge(&r);
 	return r;
 }
 
@@ -383,7 +415,9 @@ size_t ct_recorded_compare(const struct ct_recorded *r, const struct ct_repro *n
 
 int ct_repro_is_recorded(const struct ct_repro_row *r)
 {
-	return r->figure->runs && r->figure->metric != CT_STUDY_epoch_ms && r->figure->metric != CT_STUDY_cpu_s &&
+	int is_made = r->figure->runs || r->figure->from == CT_FROM_CASES || r->figure->from == CT_FROM_PLAN;
+
+	return is_made && r->figure->metric != CT_STUDY_epoch_ms && r->figure->metric != CT_STUDY_cpu_s &&
 	       isfinite(r->ours);
 }
 

@@ -5,7 +5,7 @@
  * [mean_lo, mean_hi] is the 95 % interval of that (Student; Fieller for ratios), [lo, hi] where
  * 95 % of single runs fall, since the paper's figures are of one: of the seeds'
  * values, or of the logarithms of their ratios. It agrees when the published value
- * lies in [lo, hi].
+ * lies in [lo, hi]. Figures that no study makes: experiments/repro_sources.h.
  *
  * The recorded state is a CSV: id,seeds,value,agrees. A check runs the same seeds and
  * wants the same agreement, and values equal to 1e-9 of their size. */
@@ -45,6 +45,11 @@ size_t ct_repro_widen(struct ct_study *s, const struct ct_repro *rows, double wi
 /* Tables 6 and 7, which take no runs: decays of the truth as runs have it without its residual, and
  * cross-validated errors of the predictors. `table`: "table6", "table7", or both for "all". */
 int ct_repro_calibration(const char *table, struct ct_repro *out, struct ct_err *err);
+/* What a row of the metric backlog_growth says of a steady state, by the interval of its mean; NULL of
+ * other rows, and where there is no interval. */
+const char *ct_repro_stability(const struct ct_repro_row *r);
+/* Sets agrees and in_aim from the rest. */
+void ct_repro_judge(struct ct_repro_row *r);
 /* Known name of a table, or "all"? */
 int ct_repro_knows(const struct ct_paper *p, const char *table);
 

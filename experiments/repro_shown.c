@@ -8,14 +8,6 @@
 
 enum { METRICS = CT_TABLE_COLUMNS - 3, CELL = 64 };
 
-int ct_repro_is_shown(const struct ct_repro *rows)
-{
-	for (size_t i = 0; i < rows->n; i++)
-		if (!rows->row[i].figure->runs || !isnan(rows->row[i].figure->value))
-			return 0;
-	return rows->n > 0;
-}
-
 static int same_metric(const struct ct_paper_figure *a, const struct ct_paper_figure *b)
 {
 	return a->metric == b->metric && a->over == b->over;
@@ -105,9 +97,9 @@ static void print_block(const struct ct_paper *p, const struct ct_repro *rows, F
 	}
 	ct_table_print(&t, to);
 	ct_table_fini(&t);
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0, said = 0; k < n; k++)
 		if (metric[k]->over != SIZE_MAX)
-			fprintf(to, "%s%s, as a ratio of means to %s under common arrivals", k ? ";\n" : "\n",
+			fprintf(to, "%s%s, as a ratio of means to %s under common arrivals", said++ ? ";\n" : "\n",
 				ct_study_metric_key(metric[k]->metric), p->variant[metric[k]->over].name);
 	if (n && metric[0]->against != SIZE_MAX)
 		fprintf(to, ";\nall by their values in study %s, under the same seeds",

@@ -9,8 +9,7 @@
 
 #include <stdio.h>
 
-/* Runs, and nothing published, in every row? */
-int ct_repro_is_shown(const struct ct_repro *rows);
+/* Rows of runs of which nothing is published. */
 void ct_repro_print_shown(const struct ct_paper *p, const struct ct_repro *rows, FILE *to);
 
 #endif

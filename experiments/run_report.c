@@ -3,6 +3,7 @@
 
 #include "experiments/config.h"
 #include "experiments/setup.h"
+#include "experiments/study.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -79,4 +80,30 @@ void ct_run_report(const struct ct_result *r, struct ct_config *c, const struct 
 		fprintf(to,
 			"speed     %.4g engine events a CPU second (policy time not counted); %.3f CPU s, %.0f MiB\n",
 			strtod(rate, NULL), strtod(cpu, NULL), strtod(rss, NULL));
+}
+
+static void manual_line(const char *key, const char *unit, const char *definition, FILE *to)
+{
+	fprintf(to, "%-26s %-6s %s\n", key, unit, definition);
+}
+
+void ct_run_report_manual(FILE *to)
+{
+	static const struct {
+		const char *key, *definition;
+	} study[] = {
+#define LINE(key, text) { #key, text },
+		CT_STUDY_METRICS(LINE)
+#undef LINE
+	};
+
+	fputs("Window: jobs submitted in [sim.warmup, sim.until) since the first submission, followed to their end\n"
+	      "unless sim.censor; integrals over [sim.warmup, sim.until or the end). Quantiles interpolate linearly\n"
+	      "between order statistics.\n\n",
+	      to);
+	for (int m = 0; m < CT_METRIC_COUNT; m++)
+		manual_line(ct_metric_info[m].key, ct_metric_info[m].unit, ct_metric_info[m].definition, to);
+	fputs("\nIn `cotenant repro` besides:\n", to);
+	for (size_t i = 0; i < sizeof study / sizeof *study; i++)
+		manual_line(study[i].key, "", study[i].definition, to);
 }

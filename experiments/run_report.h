@@ -13,4 +13,7 @@ struct ct_config;
 /* `account` is of the world the result was made from. */
 void ct_run_report(const struct ct_result *r, struct ct_config *c, const struct ct_account *account, FILE *to);
 
+/* `cotenant help metrics`: key, unit and definition of each, and of those of `repro` alone. */
+void ct_run_report_manual(FILE *to);
+
 #endif

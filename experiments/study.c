@@ -97,23 +97,41 @@ static double slowest_decile(const struct ct_cell_result *r)
 	return q;
 }
 
-/* Bins of the series lie on a grid of their own; those that begin in the window count. */
-static double active_jobs(const struct ct_cell_result *r)
+/* From the first submission to the last finish. */
+static double transition_share(const struct ct_cell_result *r, double gpu_h)
 {
-	struct ct_series s;
-	double sum = 0;
-	size_t n = 0;
+	const struct ct_outcome *o = ct_world_outcomes(r->world);
+	const struct ct_workload *w = r->setup.work;
+	double still = 0;
 
-	ct_world_series(r->world, &s);
-	for (size_t i = 0; i < s.n; i++) {
-		ct_time at = s.start_us + (ct_time)i * s.bin_us;
+	for (size_t i = 0; i < w->n; i++)
+		still += ct_seconds(o[i].phase_us[CT_PHASE_PAUSE] + o[i].phase_us[CT_PHASE_SWITCH]) *
+			 w->jobs[i].num_gpus * w->jobs[i].gpu_milli / 1000;
+	return gpu_h > 0 ? still / 3600 / gpu_h : (double)NAN;
+}
 
-		if (at < r->account.window_start || at >= r->account.window_end)
+/* What a cache of profiles would hit that is empty at first and never forgets. A family is made for each
+ * workload, lengths and GPU count (calib/truth.h), so one that was seen is one that was profiled. */
+static double profile_hits(const struct ct_cell_result *r)
+{
+	const struct ct_family *const *f = r->setup.spec.families;
+	size_t n = r->setup.work->n, asked = 0, hits = 0, n_seen = 0;
+	const struct ct_family **seen = ct_calloc(n + 1, sizeof *seen);
+
+	for (size_t i = 0; f && i < n; i++) {
+		size_t k = 0;
+
+		if (!f[i])
 			continue;
-		sum += s.running_jobs[i];
-		n++;
+		asked++;
+		while (k < n_seen && seen[k] != f[i])
+			k++;
+		hits += k < n_seen;
+		if (k == n_seen)
+			seen[n_seen++] = f[i];
 	}
-	return n ? sum / (double)n : (double)NAN;
+	free(seen);
+	return asked ? (double)hits / (double)asked : (double)NAN;
 }
 
 static void measure(const struct ct_cell_result *r, double *value)
@@ -127,7 +145,8 @@ static void measure(const struct ct_cell_result *r, double *value)
 	by_class(r, 0, &value[CT_STUDY_mean_infer_jct_s], &value[CT_STUDY_median_infer_jct_s]);
 	value[CT_STUDY_slowest_decile_rate] = slowest_decile(r);
 	value[CT_STUDY_transitions_per_gpu_h] = gpu_h > 0 ? (double)n / gpu_h : (double)NAN;
-	value[CT_STUDY_active_jobs] = active_jobs(r);
+	value[CT_STUDY_transition_gpu_frac] = transition_share(r, gpu_h);
+	value[CT_STUDY_profile_hits_frac] = profile_hits(r);
 	value[CT_STUDY_epoch_ms] = r->perf.schedule_mean_ms;
 	value[CT_STUDY_cpu_s] = r->cpu_s;
 }

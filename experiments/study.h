@@ -19,15 +19,16 @@
 #include <signal.h>
 
 /* Beside the metrics of sim/metrics.h, numbered after them: X(key, definition) */
-#define CT_STUDY_METRICS(X)                                                                                  \
-	X(mean_train_jct_s, "mean JCT of training jobs")                                                     \
-	X(median_train_jct_s, "median JCT of training jobs")                                                 \
-	X(mean_infer_jct_s, "mean JCT of inference jobs")                                                    \
-	X(median_infer_jct_s, "median JCT of inference jobs")                                                \
-	X(slowest_decile_rate, "10 % quantile over jobs of duration / (finish - first start)")               \
-	X(transitions_per_gpu_h, "switches and migrations an hour and GPU, first submission to last finish") \
-	X(active_jobs, "time average of jobs that hold GPUs, over the window")                               \
-	X(epoch_ms, "mean time of a call of the policy (wall clock)")                                        \
+#define CT_STUDY_METRICS(X)                                                                                     \
+	X(mean_train_jct_s, "mean JCT of training jobs")                                                        \
+	X(median_train_jct_s, "median JCT of training jobs")                                                    \
+	X(mean_infer_jct_s, "mean JCT of inference jobs")                                                       \
+	X(median_infer_jct_s, "median JCT of inference jobs")                                                   \
+	X(slowest_decile_rate, "10 % quantile over jobs of duration / (finish - first start)")                  \
+	X(transitions_per_gpu_h, "switches and migrations an hour and GPU, first submission to last finish")    \
+	X(transition_gpu_frac, "GPU time that jobs held standing still in switches and migrations / all of it") \
+	X(profile_hits_frac, "arrivals whose workload, lengths and GPU count had arrived before / arrivals")    \
+	X(epoch_ms, "mean time of a call of the policy (wall clock)")                                           \
 	X(cpu_s, "CPU seconds of the cell (wall clock)")
 
 enum ct_study_metric {

@@ -101,8 +101,10 @@ void ct_account_flush(struct ct_world *w, ct_time to)
 	if (w->window_open) {
 		in->held_milli += (ct_wide)w->cluster->used_milli * dt;
 		in->sm_micro += (ct_wide)w->sm_micro * dt;
+		in->union_micro += (ct_wide)w->union_micro * dt;
 		in->mem_mib += (ct_wide)w->cluster->used_mem_mib * dt;
 		in->queued += (ct_wide)w->n_queued * dt;
+		in->running += (ct_wide)w->n_running * dt;
 		if (w->n_queued > 0)
 			in->idle_while_queued += (ct_wide)(w->capacity_up_milli - (int64_t)w->cluster->used_milli) * dt;
 	}
@@ -148,6 +150,7 @@ void ct_world_account(const struct ct_world *w, struct ct_account *out)
 	out->capacity_gpu_s = (double)w->cluster->n_gpus * window_s;
 	out->held_gpu_s = (double)in->held_milli / 1e9;
 	out->sm_gpu_s = sm ? (double)in->sm_micro / 1e12 : NAN;
+	out->sm_union_gpu_s = sm ? (double)in->union_micro / 1e12 : NAN;
 	out->mem_mib_s = (double)in->mem_mib / 1e6;
 	out->capacity_mem_mib_s = (double)w->cluster->capacity_mem_mib * window_s;
 	out->work_gpu_s = w->work_gpu_s;
@@ -158,6 +161,7 @@ void ct_world_account(const struct ct_world *w, struct ct_account *out)
 	out->gpu_failures = w->n_gpu_failures;
 	out->n_hits = w->n_hits;
 	out->queue_s = (double)in->queued / 1e6;
+	out->active_s = (double)in->running / 1e6;
 	out->idle_while_queued_gpu_s = (double)in->idle_while_queued / 1e9;
 	for (int k = 0; k < CT_TRANSITION_KINDS; k++) {
 		out->n_transitions[k] = w->n_transitions[k];

@@ -82,7 +82,19 @@
 	X(node_failures, "", 0, "failures of whole nodes")                                                             \
 	X(gpu_failures, "", 0, "failures of single GPUs")                                                              \
 	X(failure_stops, "", 0, "times a job was stopped by a failure")                                                \
-	X(failure_lost_gpu_s, "GPU s", 1, "work done and lost to failures alone")
+	X(failure_lost_gpu_s, "GPU s", 1, "work done and lost to failures alone")                                      \
+	/* Other definitions of the same things, and what tells a backlog from a steady state. */                      \
+	X(active_jobs, "jobs", 3, "time average of jobs that hold GPUs")                                               \
+	X(window_finished, "", 0, "jobs that finished within the window, whenever submitted")                          \
+	X(window_finished_per_h, "1/h", 3, "the same per hour of the window")                                          \
+	X(window_finished_jct_s, "s", 3, "mean JCT over them: blind to jobs that take longer than it")                 \
+	X(drained_throughput, "GPUs", 3,                                                                               \
+	  "work of the finished jobs, solo seconds at the default configuration x GPUs / makespan")                    \
+	X(backlog_growth, "GPUs", 3,                                                                                   \
+	  "(work submitted in the window by jobs that can run - useful work done in it) / its length: the mean "       \
+	  "is 0 in a steady state, above 0 where work arrives faster than it is done")                                 \
+	X(sm_union_frac, "frac", 4,                                                                                    \
+	  "as sm_active_frac, 1 - product of (1 - activity of a resident) a GPU: residents active independently")
 
 enum ct_metric {
 #define CT_METRIC_ID(key, unit, digits, text) CT_METRIC_##key,
@@ -101,7 +113,7 @@ extern const struct ct_metric_info ct_metric_info[CT_METRIC_COUNT];
  * out of tables and digests then, and out of files that are older than they. */
 static inline int ct_metric_is_optional(int m)
 {
-	return m >= CT_METRIC_mean_run_slowdown_single && m <= CT_METRIC_failure_lost_gpu_s;
+	return m >= CT_METRIC_mean_run_slowdown_single && m <= CT_METRIC_sm_union_frac;
 }
 
 /* The metric of that key, or -1. */

@@ -355,14 +355,21 @@ static double sm_of(const struct ct_world *w, uint32_t job, uint32_t gpu)
 static void set_sm(struct ct_world *w, uint32_t gpu)
 {
 	const struct ct_gpu *g = &w->cluster->gpus[gpu];
-	double sum = 0;
-	uint32_t micro;
+	double sum = 0, idle = 1;
+	uint32_t micro, joint;
 
-	for (uint32_t s = g->first_slot; s != CT_NONE; s = w->cluster->slots[s].next)
-		sum += sm_of(w, w->cluster->slots[s].job, gpu);
+	for (uint32_t s = g->first_slot; s != CT_NONE; s = w->cluster->slots[s].next) {
+		double sm = sm_of(w, w->cluster->slots[s].job, gpu);
+
+		sum += sm;
+		idle *= sm < 1 ? 1 - sm : 0;
+	}
 	micro = sum < 1 ? (uint32_t)lround(sum * 1e6) : 1000000;
+	joint = (uint32_t)lround((1 - idle) * 1e6);
 	w->sm_micro += (int64_t)micro - w->gpu_sm_micro[gpu];
 	w->gpu_sm_micro[gpu] = micro;
+	w->union_micro += (int64_t)joint - w->gpu_union_micro[gpu];
+	w->gpu_union_micro[gpu] = joint;
 }
 
 /* Neighbours may have been re-rated, so their other GPUs are looked at, too. */

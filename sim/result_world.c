@@ -125,6 +125,9 @@ struct tally {
 		double all, transition, slowdown, mistaken, config, fewer;
 	} s;
 	double *jct_us; /* of each measured job */
+	uint64_t ended; /* within the window, whenever submitted */
+	ct_wide ended_jct;
+	double arrived, finished; /* GPU-seconds: of jobs of the window that can run, and of all that finished */
 };
 
 struct maker {
@@ -346,6 +349,22 @@ static void tally_size(struct by_size *s, const struct ct_job *j, const struct c
 	s->colo += 1 + a->slowdown_s / ct_seconds(j->duration_us);
 }
 
+/* What is said of jobs by when they ended, and of work that came and was done. */
+static void tally_work(struct tally *t, const struct ct_job *j, const struct ct_outcome *o)
+{
+	double work = ct_seconds(j->duration_us) * j->num_gpus * j->gpu_milli / 1000;
+
+	if (in_window(t, j) && o->state != CT_JOB_REJECTED)
+		t->arrived += work;
+	if (o->state != CT_JOB_FINISHED)
+		return;
+	t->finished += work;
+	if (o->finish_us < t->from || o->finish_us >= t->until)
+		return;
+	t->ended++;
+	t->ended_jct += o->finish_us - j->submit_us;
+}
+
 /* Counts a job of the measurement window; says whether JCT and wait cover it. */
 static int tally_job(struct maker *m, const struct ct_job *j, const struct ct_outcome *o)
 {
@@ -354,6 +373,7 @@ static int tally_job(struct maker *m, const struct ct_job *j, const struct ct_ou
 	ct_time jct;
 	int met;
 
+	tally_work(t, j, o);
 	if (!in_window(t, j))
 		return 0;
 	t->censored += !is_ended(o);
@@ -705,6 +725,24 @@ static void sum_account(double *s, const struct ct_account *a, const struct ct_c
 	sum_failures(s, a, failures);
 }
 
+/* The same things by other definitions. */
+static void sum_terms(double *s, const struct ct_account *a, const struct tally *t)
+{
+	double window = ct_seconds(a->window_end - a->window_start), n = (double)t->ended;
+	double growth = t->arrived - a->work_gpu_s;
+
+	if (fabs(growth) <= 1e-9 * t->arrived) /* both sums were rounded on their way */
+		growth = 0;
+	s[CT_METRIC_active_jobs] = ratio(a->active_s, window);
+	s[CT_METRIC_window_finished] = n;
+	s[CT_METRIC_window_finished_per_h] = ratio(n * 3600, window);
+	s[CT_METRIC_window_finished_jct_s] = ratio((double)t->ended_jct, n) / 1e6;
+	s[CT_METRIC_drained_throughput] =
+	    a->finished ? ratio(t->finished, ct_seconds(a->last_finish - a->first_submit)) : NAN;
+	s[CT_METRIC_backlog_growth] = ratio(growth, window);
+	s[CT_METRIC_sm_union_frac] = ratio(a->sm_union_gpu_s, a->capacity_gpu_s);
+}
+
 /* ---- series and events */
 
 static void make_series(struct ct_result *r, const struct ct_world *w)
@@ -838,6 +876,7 @@ static void make_result(struct ct_result *r, const struct ct_world *w, int keep)
 	sum_jobs(r->summary, &m);
 	sum_shortfall(r->summary, &m.t.s, m.believed);
 	sum_account(r->summary, &a, ct_world_cluster(w), m.work, ct_failures_on(&ct_world_spec_of(w)->failures));
+	sum_terms(r->summary, &a, &m.t);
 	make_series(r, w);
 	if (ct_world_spec_of(w)->record_events)
 		make_events(r, w);

@@ -264,8 +264,10 @@ struct ct_world *ct_world_new(const struct ct_world_spec *spec, struct ct_err *e
 	resolve_names(w);
 	for (uint32_t i = 0; i < w->n_jobs; i++)
 		w->outcome[i].start_us = w->outcome[i].finish_us = -1;
-	if (sm_known(w))
+	if (sm_known(w)) {
 		w->gpu_sm_micro = ct_calloc(c->n_gpus, sizeof *w->gpu_sm_micro);
+		w->gpu_union_micro = ct_calloc(c->n_gpus, sizeof *w->gpu_union_micro);
+	}
 	w->capacity_up_milli = (int64_t)c->capacity_milli;
 	ct_event_queue_init(&w->events);
 	ct_account_open(w);
@@ -289,6 +291,7 @@ void ct_world_free(struct ct_world *w)
 	free(w->gpu_mark);
 	free(w->scratch);
 	free(w->gpu_sm_micro);
+	free(w->gpu_union_micro);
 	free(w->bins);
 	free(w->series);
 	free(w->wakes);

@@ -327,13 +327,14 @@ struct ct_account {
 	double capacity_gpu_s;                /* GPUs x window */
 	double held_gpu_s;                    /* allocated, a GPU counted at most once */
 	double sm_gpu_s;                      /* SM-active; NaN when no job's activity is known */
+	double sm_union_gpu_s;                /* the same if residents were active independently of each other */
 	double mem_mib_s, capacity_mem_mib_s; /* GPU memory; capacity 0 = unknown */
 	double work_gpu_s;                    /* useful work: solo seconds x GPUs done in the window */
 	double lost_gpu_s;
 	double failure_lost_gpu_s;                    /* of lost_gpu_s, to failures */
 	double down_gpu_s;                            /* GPU time that was down */
 	uint64_t node_failures, gpu_failures, n_hits; /* whole run; n_hits: jobs stopped by one */
-	double queue_s;                               /* integral of the queue's length */
+	double queue_s, active_s;                     /* integrals of jobs queued, and of jobs that hold GPUs */
 	double idle_while_queued_gpu_s; /* idle GPU time while at least one job waited: fragmentation and blocking */
 	uint64_t n_transitions[CT_TRANSITION_KINDS];
 	double transition_s[CT_TRANSITION_KINDS];

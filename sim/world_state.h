@@ -87,7 +87,7 @@ struct ct_law_state {       /* of a node or GPU that fails by law */
 
 /* Exact integrals; every value is constant between two instants. */
 struct ct_integrals {
-	ct_wide held_milli, sm_micro, mem_mib, queued, idle_while_queued, down_milli;
+	ct_wide held_milli, sm_micro, union_micro, mem_mib, queued, running, idle_while_queued, down_milli;
 };
 
 struct ct_world {
@@ -115,8 +115,9 @@ struct ct_world {
 	uint32_t *scratch; /* n_gpus numbers */
 
 	/* present values of what is integrated */
-	int64_t n_queued, n_running, queued_milli, shares_milli, sm_micro, capacity_up_milli;
-	uint32_t *gpu_sm_micro; /* per GPU; NULL when no activity is known */
+	int64_t n_queued, n_running, queued_milli, shares_milli, sm_micro, union_micro, capacity_up_milli;
+	uint32_t *gpu_sm_micro;    /* per GPU; NULL when no activity is known */
+	uint32_t *gpu_union_micro; /* of residents active independently of each other */
 	ct_time flushed;
 	struct ct_integrals window;
 	ct_wide shares_total; /* whole run, for conservation */

@@ -73,6 +73,19 @@ section gangs "Who waits longest" "Admission passes over gangs; \`patience\` sec
 section convergence "Table 8: prices, converged and not" "Published: the gain shrinks from 64 to 512 GPUs, since prices converge slowly. Here it does not shrink, and prices
 that are converged to a thousandth, or stopped after two iterations, change little: convergence does not explain that trend." \
 	repro convergence --seeds 10 -j "$jobs"
+section terms "Table 4 by other definitions" "The published cells beside ours when the same words are meant otherwise: a warm-up day, jobs that finished in the
+window only, medians, jobs an hour, work over the makespan of the drained run, SM activity as a product. Whether a cell agrees depends on it." \
+	repro terms --seeds "$seeds" -j "$jobs"
+section load "The load curve, and whether it has a steady state" "Six days at 128 GPUs, the last five measured: where work is left over at a rate above zero there is no steady
+state, and a ratio of mean JCTs depends on how long one looks." \
+	repro load --seeds "$seeds" -j "$jobs"
+section instances "GPU instances saved" "The smallest clusters that meet a target, by the planner: pools for training and for inference (G_T, G_I) against a shared one (G_E).
+With pools under Volcano most of the saving is that ElastiCo replaces Volcano; with pools under ElastiCo itself it is sharing alone." \
+	repro instances
+section cases "The case studies" "Savings over first fit; the lengths of the jobs are not published." \
+	repro cases
+section active "Which scenario has 30 active jobs" "Section 5.7 has 30 active jobs at 64 GPUs: fewer than any scheduler here at the fitted load. A load of 1 has as many, or larger jobs." \
+	repro active --seeds "$seeds" -j "$jobs"
 section sensitivity "What each assumption does to it" "One assumption changed at a time, others as in the scenario." \
 	repro sensitivity --seeds "$seeds" -j "$jobs"
 if [ -d "$COTENANT_SHARED_DATA/genai" ]; then

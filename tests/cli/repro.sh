@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 W=$work
 small="--seeds 2 --set cluster.nodes=2 --set generate.days=0.3 --set sim.until=25920"
 
-begin "no such table" "$C" repro table99; status 2; no_out; err "*no table 'table99'*"
+begin "no such table" "$C" repro table99; status 2; no_out; err "*no table 'table99'*which has table4 *load *terms *table6 table7 fig1 to fig9 figures*"
 begin "two tables" "$C" repro table4 table5; status 2; err "*wanted one table, got 2*"
 begin "no seeds" "$C" repro --seeds 0; status 2; err "*--seeds wants a whole number of 1 to 1000*"
 begin "no setting" "$C" repro --set novalue; status 2; err "*--set wants KEY=VALUE*"

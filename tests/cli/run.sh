@@ -58,6 +58,18 @@ begin "trace.load" "$C" run --trace "$D/jobs_1000_le8.csv.gz" --cluster 8x8 --po
 status 0; that awk "BEGIN { x = $(value "$work/out" offered_load); exit !(x > .49999 && x < .50001) }"
 
 # outputs that cannot be
+# D/D/1 for 100,000 s: a job of 150 s every 100 s (load 1.5), then every 200 s (0.75). Of the first, the
+# k-th ends at 150 (k + 1): 666 within the window, with a mean JCT of 50 x 332.5 + 150.
+for gap in 100 200; do
+	awk -v gap=$gap 'BEGIN { print "job_id,submit_time,num_gpus,duration"; for (i = 0; i * gap < 1e5; i++) print i "," i * gap ",1,150" }' >"$work/d$gap.csv"
+	begin "D/D/1, every $gap s" "$C" run --trace "$work/d$gap.csv" --cluster 1x1 --policy fifo --set sim.until=100000 --json; status 0
+	cp "$work/out" "$work/d$gap.json"
+done
+that [ "$(value "$work/d100.json" backlog_growth) $(value "$work/d100.json" active_jobs)" = "0.5 1" ]
+that [ "$(value "$work/d100.json" window_finished) $(value "$work/d100.json" window_finished_jct_s)" = "666 16775" ]
+that [ "$(value "$work/d100.json" drained_throughput) $(value "$work/d100.json" makespan_s)" = "1 150000" ]
+that [ "$(value "$work/d200.json" backlog_growth) $(value "$work/d200.json" active_jobs)" = "0 0.75" ]
+
 begin "folder of --out is missing" "$C" run --trace "$D/easy3.csv" --cluster 1x4 --policy easy --out none/r.h5; status 5; no_out; files
 err "cotenant: error: cannot write 'none/r.h5': folder 'none': No such file or directory"
 begin "--out is a folder" "$C" run --trace "$D/easy3.csv" --cluster 1x4 --policy easy --out "$work/here"; status 5; no_out

@@ -28,6 +28,13 @@ done
 begin "help fits a screen" "$C" --help
 that [ "$(wc -l <"$work/out")" -le 24 ]
 
+begin "help metrics" "$C" help metrics; status 0; no_err
+out "backlog_growth *GPUs *(work submitted in the window*"; out "profile_hits_frac *arrivals whose workload*"
+cp "$work/out" "$work/manual"
+begin "every metric of a run" "$C" run --trace "$root/tests/data/conformance/easy3.csv" --cluster 1x4 --policy fifo --csv "$work/m"; status 0
+that [ "$(sed 1d "$work/m/summary.csv" | wc -l)" -ge 40 ]
+that [ "$(sed '1d; s/,.*//' "$work/m/summary.csv" | while read -r key; do grep -q "^$key " "$work/manual" || echo "$key"; done)" = "" ]
+
 begin "help config" "$C" help config; status 0; no_err
 for key in trace.file trace.load cluster.nodes policy.name sim.seed sim.until contention.pairs transitions.start \
 	output.file; do

@@ -64,6 +64,23 @@ static const char published[] = "paper: test\n"
 				"    role: beside\n"
 				"    from: none\n"
 				"    note: n\n"
+				"  - id: again\n"
+				"    table: v\n"
+				"    again: r\n"
+				"    from: runs\n"
+				"    study: more\n"
+				"    variant: easy\n"
+				"    metric: median_jct_s\n"
+				"    over: fifo\n"
+				"    complement: true\n"
+				"    definition: e\n"
+				"plan:\n"
+				"  set: {generate.gpus: \"16\"}\n"
+				"  vary: gpus=8..64\n"
+				"  runs: 2\n"
+				"  shared: easy\n"
+				"  pools: [fifo]\n"
+				"  targets: [\"mean_slowdown<=2,3\"]\n"
 				"shown:\n"
 				"  - table: u\n"
 				"    studies: [more]\n"
@@ -90,18 +107,27 @@ static void test_loads(void **state)
 	struct ct_paper *p = paper();
 
 	(void)state;
-	assert_int_equal(p->n_figures, 6);
-	assert_int_equal(p->figure[3].against, SIZE_MAX);
-	assert_int_equal(p->figure[4].against, ct_paper_study(p, "main"));
+	assert_int_equal(p->n_figures, 7);
+	assert_int_equal(p->figure[4].against, SIZE_MAX);
+	assert_int_equal(p->figure[5].against, ct_paper_study(p, "main"));
 	assert_true(p->figure[0].relative);
 	assert_true(fabs(p->figure[0].tolerance - .5) < 1e-15);
 	assert_int_equal(p->figure[0].metric, CT_METRIC_mean_jct_s);
 	assert_int_equal(p->figure[1].runs, 0);
-	assert_string_equal(p->figure[2].id, "u.more.fifo.offered_load");
-	assert_true(isnan(p->figure[3].value));
-	assert_int_equal(p->figure[3].over, ct_paper_variant(p, "easy"));
+	/* the published part of the other figure, and nothing else of it */
+	assert_true(p->figure[2].value == p->figure[0].value && p->figure[2].tolerance == p->figure[0].tolerance);
+	assert_string_equal(p->figure[2].place, "p");
+	assert_string_equal(p->figure[2].definition, "e");
+	assert_int_equal(p->figure[2].role, CT_ROLE_BESIDE);
+	assert_string_equal(p->figure[3].id, "u.more.fifo.offered_load");
+	assert_true(isnan(p->figure[4].value));
+	assert_int_equal(p->figure[4].over, ct_paper_variant(p, "easy"));
+	assert_string_equal(p->plan.set[0].key, "generate.gpus");
+	assert_string_equal(p->plan.target[0], "mean_slowdown<=2,3");
+	assert_int_equal(p->plan.n_pools, 1);
+	assert_int_equal(p->plan.runs, 2);
 	assert_true(ct_repro_knows(p, "u"));
-	assert_false(ct_repro_knows(p, "v"));
+	assert_false(ct_repro_knows(p, "z"));
 	ct_paper_free(p);
 }
 
@@ -118,8 +144,17 @@ static void test_refusals(void **state)
 		{ "id: why", "id: r", "figure 'r' is there twice" },
 		{ "    note: n\n", "", "not produced and wants a note" },
 		{ "    value: 0.9\n", "", "is published and wants value and place" },
+		{ "again: r", "again: q", "figure 'again' again wants a figure above it, got 'q'" },
+		{ "again: r\n", "again: r\n    value: 2\n", "and no value of its own" },
+		{ "from: none", "from: cases", "from cases wants config, variant, over, metric" },
+		{ "from: none", "from: clock", "from clock wants count and definition" },
+		{ "from: none", "from: rumour", "'from' wants runs, plan, cases, clock, trace or none, got 'rumour'" },
+		{ "  vary: gpus=8..64", "  vary: gpus=8", "'vary' wants gpus=LO..HI, got 'gpus=8'" },
+		{ "mean_slowdown<=2,3", "train.mean_slowdown<=2", "'targets' wants METRIC<=NUMBER,... of a class" },
+		{ "  pools: [fifo]\n", "", "'plan' wants vary, shared, runs, targets and pools" },
+		{ "  runs: 2\n", "  runs: few\n", "'runs' wants a whole number of 1 to 1000, got 'few'" },
 		{ "    definition: d\n", "    colour: d\n", "unknown key 'colour'" },
-		{ "from: none", "from: thin air", "'from' wants runs, trace or none" },
+		{ "from: none", "from: thin air", "'from' wants runs, plan, cases, clock, trace or none" },
 		{ "from: none", "from: trace", "from trace wants input, figure, definition" },
 		{ "from: none", "from: trace\n    input: philly", "'input' wants pai or genai, got 'philly'" },
 		{ "    note: n\n", "    note: n\n    input: pai\n", "has input or figure, but is not from trace" },
@@ -173,6 +208,15 @@ static void same(double a, double b)
 		fail_msg("%.17g is not %.17g", a, b);
 }
 
+static double mean_of(const char *policy, const char *load, int metric, int64_t n)
+{
+	double sum = 0;
+
+	for (int64_t seed = 1; seed <= n; seed++)
+		sum += alone(policy, seed, load, metric);
+	return sum / (double)n;
+}
+
 /* The ratio's interval by Fieller, that of a run from the logarithms; 1.2 x 1.5 = 1.8; any
  * number of processes. */
 static void test_rows(void **state)
@@ -193,15 +237,24 @@ static void test_rows(void **state)
 	for (unsigned processes = 1; processes <= 3; processes++) {
 		const struct ct_study_run how = { .processes = processes };
 		struct ct_study *s = ct_study_new(p, path, NULL, 0);
-		struct ct_repro rows = { 0 }, shown = { 0 };
+		struct ct_repro rows = { 0 }, shown = { 0 }, again = { 0 }, all = { 0 };
 		struct ct_err err = { 0 };
 
 		ct_repro_want(p, s, "t", N);
 		ct_repro_want(p, s, "u", N);
+		ct_repro_want(p, s, "v", N);
 		if (ct_study_run(s, &how, &err))
 			fail_msg("%s", err.text);
 		ct_repro_rows(p, s, "t", &rows);
 		ct_repro_rows(p, s, "u", &shown);
+		ct_repro_rows(p, s, "v", &again);
+		ct_repro_rows(p, s, "all", &all); /* each published cell once */
+		assert_int_equal(all.n, 2);
+		assert_int_equal(again.n, 1);
+		same(again.row[0].ours, 1 - mean_of("easy", "1.8", CT_METRIC_median_jct_s, N) /
+						mean_of("fifo", "1.8", CT_METRIC_median_jct_s, N));
+		assert_true(again.row[0].mean_lo < again.row[0].ours && again.row[0].ours < again.row[0].mean_hi);
+		assert_int_equal(again.row[0].agrees, .9 >= again.row[0].lo && .9 <= again.row[0].hi);
 		assert_int_equal(rows.n, 2);
 		assert_int_equal(rows.row[0].seeds, N);
 		same(rows.row[0].ours, ct_mean(b, N) / ct_mean(a, N));
@@ -213,12 +266,10 @@ static void test_rows(void **state)
 		same(rows.row[0].hi, exp(e.hi));
 		assert_int_equal(rows.row[0].agrees, .9 >= exp(e.lo) && .9 <= exp(e.hi));
 		assert_int_equal(rows.row[1].agrees, -1);
-		same(shown.row[0].ours, (alone("fifo", 1, "1.8", CT_METRIC_offered_load) +
-					 alone("fifo", 2, "1.8", CT_METRIC_offered_load) +
-					 alone("fifo", 3, "1.8", CT_METRIC_offered_load) +
-					 alone("fifo", 4, "1.8", CT_METRIC_offered_load)) /
-					    4);
+		same(shown.row[0].ours, mean_of("fifo", "1.8", CT_METRIC_offered_load, N));
 		ct_repro_fini(&rows);
+		ct_repro_fini(&again);
+		ct_repro_fini(&all);
 		ct_repro_fini(&shown);
 		ct_study_free(s);
 	}
@@ -263,7 +314,7 @@ static void test_pooled(void **state)
 {
 	enum { N = 3, DRAWS = 2 };
 	static const char *const load[DRAWS] = { "1.2", "1.8" };
-	static const char more[] = "  - table: v\n"
+	static const char more[] = "  - table: x\n"
 				   "    pooled: d\n"
 				   "    seeds_most: 3\n"
 				   "    studies: [main, more]\n"
@@ -297,15 +348,15 @@ static void test_pooled(void **state)
 	whole = ct_pooled_intervals(mean, DRAWS, N, .95);
 	single = ct_pooled_intervals(logs, DRAWS, N, .95);
 	s = ct_study_new(p, path, NULL, 0);
-	ct_repro_want(p, s, "v", 4);
+	ct_repro_want(p, s, "x", 4);
 	ct_repro_want(p, s, "t", 4); /* a seed more of study main is there and not taken */
 	if (ct_study_run(s, &how, &err))
 		fail_msg("%s", err.text);
-	ct_repro_rows(p, s, "v", &rows);
+	ct_repro_rows(p, s, "x", &rows);
 	assert_int_equal(rows.n, 4);
-	assert_string_equal(rows.row[0].figure->id, "v.d.spread.easy.mean_jct_s");
-	assert_string_equal(rows.row[1].figure->id, "v.d.whole.easy.mean_jct_s");
-	assert_string_equal(rows.row[3].figure->id, "v.d.whole.easy.offered_load");
+	assert_string_equal(rows.row[0].figure->id, "x.d.spread.easy.mean_jct_s");
+	assert_string_equal(rows.row[1].figure->id, "x.d.whole.easy.mean_jct_s");
+	assert_string_equal(rows.row[3].figure->id, "x.d.whole.easy.offered_load");
 	for (int k = 0; k < 2; k++) {
 		assert_int_equal(rows.row[k].seeds, N);
 		same(rows.row[k].ours, exp(whole.mean.value));
@@ -331,6 +382,64 @@ static void test_pooled(void **state)
 	ct_repro_fini(&rows);
 	ct_study_free(s);
 	ct_paper_free(p);
+}
+
+/* Five jobs: the second is like the first; the third has another GPU count, the fourth another
+ * workload, the fifth one that has no profile. Of four that ask, one hits. First come, first served
+ * on GPUs of their own: no transitions. */
+static void test_profile_hits(void **state)
+{
+	static const char text[] = "variants:\n  fifo: {policy.name: fifo}\nstudies:\n  main: {}\nfigures: []\n"
+				   "shown:\n  - table: t\n    studies: [main]\n    variants: [fifo]\n"
+				   "    metrics: [profile_hits_frac, transition_gpu_frac]\n";
+	const struct ct_study_run how = { .processes = 1 };
+	struct ct_repro rows = { 0 };
+	struct ct_err err = { 0 };
+	struct ct_paper *p = NULL;
+	struct ct_study *s;
+	char path[128];
+
+	(void)state;
+	put("jobs.csv", "job_id,submit_time,num_gpus,duration,model\na,0,1,100,BERT\nb,5,1,50,BERT\nc,6,2,70,BERT\n"
+			"d,7,1,30,NCF\ne,8,1,30,unheard\n");
+	snprintf(path, sizeof path, "%s",
+		 put("scenario.yaml", "trace: {file: jobs.csv}\ncluster: {nodes: 2, gpus_per_node: 8}\n"
+				      "calib: {dir: \"data:calib/a100-40gb\"}\npolicy: {name: fifo}\n"));
+	if (ct_paper_load(put("published.yaml", text), &p, &err))
+		fail_msg("%s", err.text);
+	s = ct_study_new(p, path, NULL, 0);
+	ct_repro_want(p, s, "t", 1);
+	if (ct_study_run(s, &how, &err))
+		fail_msg("%s", err.text);
+	ct_repro_rows(p, s, "t", &rows);
+	assert_int_equal(rows.n, 2);
+	assert_true(rows.row[0].ours == .25);
+	assert_true(rows.row[1].ours == 0);
+	ct_repro_fini(&rows);
+	ct_study_free(s);
+	ct_paper_free(p);
+}
+
+/* All of the interval above 0, around it, below it; one seed has none. */
+static void test_stability(void **state)
+{
+	static const struct ct_paper_figure growth = { .id = "a", .runs = 1, .metric = CT_METRIC_backlog_growth },
+					    other = { .id = "b", .runs = 1, .metric = CT_METRIC_mean_jct_s };
+	static const struct {
+		double lo, hi;
+		const char *wanted;
+	} cases[] = { { 0.1, 5, "NOT stable" }, { -1, 5, "no growth shown" }, { -5, -1, "worked off" } };
+	struct ct_repro_row r = { .figure = &growth, .mean_lo = NAN, .mean_hi = NAN };
+
+	(void)state;
+	assert_null(ct_repro_stability(&r));
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		r.mean_lo = cases[i].lo;
+		r.mean_hi = cases[i].hi;
+		assert_non_null(strstr(ct_repro_stability(&r), cases[i].wanted));
+	}
+	r.figure = &other;
+	assert_null(ct_repro_stability(&r));
 }
 
 static size_t differing(const struct ct_recorded *r, const struct ct_repro *now)
@@ -393,7 +502,8 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-	static const char *const names[] = { "published.yaml", "bad.yaml", "scenario.yaml", "recorded.csv" };
+	static const char *const names[] = { "published.yaml", "bad.yaml", "scenario.yaml", "recorded.csv",
+					     "jobs.csv" };
 	char path[128];
 
 	(void)state;
@@ -407,8 +517,9 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),  cmocka_unit_test(test_refusals), cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_effect), cmocka_unit_test(test_pooled),   cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_loads),     cmocka_unit_test(test_refusals), cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_effect),    cmocka_unit_test(test_pooled),   cmocka_unit_test(test_profile_hits),
+		cmocka_unit_test(test_stability), cmocka_unit_test(test_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

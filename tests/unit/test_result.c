@@ -142,7 +142,8 @@ static void add_kinds(struct ct_workload *work)
 		ct_workload_set_extra(work, column, i, kind[i], strlen(kind[i]));
 }
 
-static void make_tiny(struct ct_result *r, void (*make)(struct ct_result *, const struct ct_world *))
+static void make_tiny_in(struct ct_result *r, void (*make)(struct ct_result *, const struct ct_world *), ct_time warmup,
+			 ct_time until)
 {
 	static const struct ct_configuration only = { .name = "only", .throughput = 1.0, .sm_frac = NAN };
 	static const struct ct_family infer = { .config = &only, .n = 1, .scaling = 1.0, .train = 0 };
@@ -151,7 +152,8 @@ static void make_tiny(struct ct_result *r, void (*make)(struct ct_result *, cons
 	struct ct_world_spec spec = { .cluster = { &node, 1 },
 				      .families = families,
 				      .residents = 1,
-				      .until_us = CT_NEVER,
+				      .warmup_us = warmup,
+				      .until_us = until,
 				      .attain_floor = 0.9,
 				      .series_us = 10 * CT_SECOND,
 				      .record_events = true };
@@ -178,6 +180,11 @@ static void make_tiny(struct ct_result *r, void (*make)(struct ct_result *, cons
 	make(r, w);
 	ct_world_free(w);
 	ct_workload_free(work); /* the result stands alone */
+}
+
+static void make_tiny(struct ct_result *r, void (*make)(struct ct_result *, const struct ct_world *))
+{
+	make_tiny_in(r, make, 0, CT_NEVER);
 }
 
 static void result_of_tiny_world(struct ct_result *r)
@@ -246,6 +253,12 @@ static void jobs_of_a_world(void **state)
 	ct_result_fini(&r);
 }
 
+static void assert_metric(const struct ct_result *r, enum ct_metric m, double want)
+{
+	if (!(fabs(r->summary[m] - want) < 1e-9))
+		fail_msg("%s: %.12g, wanted %.12g", ct_metric_info[m].key, r->summary[m], want);
+}
+
 static void summary_of_a_world(void **state)
 {
 	static const struct {
@@ -271,16 +284,48 @@ static void summary_of_a_world(void **state)
 		{ CT_METRIC_attainment_frac, 1 },
 		{ CT_METRIC_mean_queue_length, 80.0 / 130 },
 		{ CT_METRIC_offered_load, (200 + 100 + 90 + 40) / (4.0 * 30) },
+		{ CT_METRIC_active_jobs, 180.0 / 130 },
+		{ CT_METRIC_window_finished, 3 },
+		{ CT_METRIC_window_finished_per_h, 3 * 3600.0 / 130 },
+		{ CT_METRIC_window_finished_jct_s, 260.0 / 3 },
+		{ CT_METRIC_drained_throughput, 390.0 / 130 },
+		{ CT_METRIC_backlog_growth, 0 }, /* what can never run is no backlog */
 	};
 	struct ct_result r;
 
 	(void)state;
 	result_of_tiny_world(&r);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (!(fabs(r.summary[rows[i].metric] - rows[i].want) < 1e-9))
-			fail_msg("%s: %.12g, wanted %.12g", ct_metric_info[rows[i].metric].key,
-				 r.summary[rows[i].metric], rows[i].want);
+		assert_metric(&r, rows[i].metric, rows[i].want);
 	assert_true(isnan(r.summary[CT_METRIC_gpu_mem_frac])); /* no capacity is known */
+	ct_result_fini(&r);
+}
+
+/* [15, 110): c arrives in it, a and b end in it; of a 85 s lie in it, of b 45, of c 10. */
+static void summary_of_a_window(void **state)
+{
+	static const struct {
+		enum ct_metric metric;
+		double want;
+	} rows[] = {
+		{ CT_METRIC_jobs_finished, 3 },
+		{ CT_METRIC_jobs_measured, 1 },
+		{ CT_METRIC_mean_jct_s, 110 },
+		{ CT_METRIC_makespan_s, 130 },
+		{ CT_METRIC_throughput, (170 + 90 + 30) / 95.0 },
+		{ CT_METRIC_active_jobs, (85 + 45 + 10) / 95.0 },
+		{ CT_METRIC_window_finished, 2 },
+		{ CT_METRIC_window_finished_per_h, 2 * 3600 / 95.0 },
+		{ CT_METRIC_window_finished_jct_s, 75 },
+		{ CT_METRIC_drained_throughput, 390.0 / 130 },
+		{ CT_METRIC_backlog_growth, (90 - (170 + 90 + 30)) / 95.0 },
+	};
+	struct ct_result r;
+
+	(void)state;
+	make_tiny_in(&r, ct_result_from_world, 15 * CT_SECOND, 110 * CT_SECOND);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		assert_metric(&r, rows[i].metric, rows[i].want);
 	ct_result_fini(&r);
 }
 
@@ -1048,7 +1093,7 @@ static void json_is_as_expected(void **state)
 				  "1.40,\n    \"partial\": false,\n"
 				  "    \"policy\": \"easy\",\n    \"seed\": 7,\n    \"warnings\": [\n"));
 	assert_non_null(
-	    strstr(s, "  \"perf\": {\n    \"cpu_s\": 0.125\n  },\n  \"summary\": {\n    \"attainment_frac\": "));
+	    strstr(s, "  \"perf\": {\n    \"cpu_s\": 0.125\n  },\n  \"summary\": {\n    \"active_jobs\": "));
 	assert_non_null(strstr(s, "\"mean_jct_s\": 1.5,\n"));
 	assert_non_null(strstr(s, "\"jobs_submitted\": null,\n")); /* NaN in build() */
 	free(s);
@@ -1079,6 +1124,7 @@ int main(void)
 		cmocka_unit_test(quantiles_equal_a_full_sort),
 		cmocka_unit_test(jobs_of_a_world),
 		cmocka_unit_test(summary_of_a_world),
+		cmocka_unit_test(summary_of_a_window),
 		cmocka_unit_test(series_and_events_of_a_world),
 		cmocka_unit_test(digest_needs_no_columns),
 		cmocka_unit_test(digest_changes_with_any_part),

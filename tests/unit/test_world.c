@@ -658,7 +658,7 @@ static void the_series_holds_means_a_bin(void **s)
 	ct_workload_free(work);
 }
 
-/* SM activity .6 and .8, each at half speed together: .3 + .4 on GPU 0; alone .6. */
+/* SM activity .6 and .8, each at half speed together: .3 + .4 on GPU 0, or 1 - .7 x .6; alone .6. */
 static void sm_activity_is_thinned_by_the_slow_down(void **s)
 {
 	struct row rows[] = { { .id = "a", .duration = 100 }, { .id = "b", .duration = 10 } };
@@ -682,6 +682,7 @@ static void sm_activity_is_thinned_by_the_slow_down(void **s)
 	finish_ok(w);
 	ct_world_account(w, &a);
 	assert_true(fabs(a.sm_gpu_s - (20 * 0.7 + 90 * 0.6)) < 1e-3);
+	assert_true(fabs(a.sm_union_gpu_s - (20 * 0.58 + 90 * 0.6)) < 1e-3);
 	ct_world_free(w);
 	ct_workload_free(work);
 }
