@@ -86,7 +86,13 @@ section cases "The case studies" "Savings over first fit; the lengths of the job
 	repro cases
 section active "Which scenario has 30 active jobs" "Section 5.7 has 30 active jobs at 64 GPUs: fewer than any scheduler here at the fitted load. A load of 1 has as many, or larger jobs." \
 	repro active --seeds "$seeds" -j "$jobs"
-section sensitivity "What each assumption does to it" "One assumption changed at a time, others as in the scenario." \
+section iac "Without interference-aware co-location" "The expected sign comes from the truth, before the runs. Slow-downs are of run times; the slowest decile of jobs does
+worse than the 90 % quantile." \
+	repro iac --seeds "$seeds" -j "$jobs"
+section sure "How sure" "The truth drawn from its posterior, other truths, and each assumption 20 % off; predictors are trained on each truth.
+\`spread\`: where 95 % of the draws' means lie; \`whole\`: truth and seeds together, so that its interval of one run includes both." \
+	repro sure --seeds "$((seeds / 4))" -j "$jobs"
+section sensitivity "What each assumption of the scenario does to it" "One assumption changed at a time, others as in the scenario; the policy's constants: scheduler/elastico/EFFECTS.md." \
 	repro sensitivity --seeds "$seeds" -j "$jobs"
 if [ -d "$COTENANT_SHARED_DATA/genai" ]; then
 	section real "On real traces" "Days of Philly and ITP training with GenAI requests, a day and a draw of models a seed; 13 is what ITP has at load 2.5." \
