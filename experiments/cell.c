@@ -73,6 +73,7 @@ int ct_cell_run(struct ct_config *c, const struct ct_cell_request *q, struct ct_
 	memset(out, 0, sizeof *out);
 	rc = prepare(c, q, &out->setup, err);
 	spec.world = out->setup.spec;
+	spec.world.record_decisions &= q->want_jobs; /* else nobody would read them */
 	spec.belief = out->setup.belief;
 	if (!rc)
 		rc = ct_control_run(&spec, &out->world, &out->perf, err);

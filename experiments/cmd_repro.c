@@ -633,7 +633,8 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_repro = {
 	.name = "repro",
-	.usage = "[table4|...|table9|load|where|misses|sensitivity|sure|iac|real|worlds|fig1|...|fig9|figures|all] "
+	.usage = "[table4|...|table9|load|where|why|gangs|misses|sensitivity|effects|sure|iac|real|worlds|fig1|...|"
+		 "fig9|figures|all] "
 		 "[OPTION]...",
 	.summary = "reproduce the published figures of the ElastiCo paper, each beside ours",
 	.flags = flags,

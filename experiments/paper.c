@@ -222,6 +222,7 @@ static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_e
 				     .study = SIZE_MAX,
 				     .variant = SIZE_MAX,
 				     .over = SIZE_MAX,
+				     .against = SIZE_MAX,
 				     .metric = -1,
 				     .scale = 1 };
 
@@ -327,9 +328,9 @@ static void show_pooled(struct ct_paper *p, const struct ct_yaml *studies, const
 	}
 }
 
-/* "mean_jct_s/volcano" */
-static void show_one(struct ct_paper *p, const char *table, const struct ct_yaml *study, const struct ct_yaml *variant,
-		     const struct ct_yaml *metric, struct ct_err *err)
+/* "mean_jct_s/volcano"; `against`: what it is of its value in that study */
+static void show_one(struct ct_paper *p, const char *table, size_t against, const struct ct_yaml *study,
+		     const struct ct_yaml *variant, const struct ct_yaml *metric, struct ct_err *err)
 {
 	struct ct_paper_figure f = { .table = table,
 				     .unit = "",
@@ -340,11 +341,16 @@ static void show_one(struct ct_paper *p, const char *table, const struct ct_yaml
 				     .role = CT_ROLE_BESIDE,
 				     .runs = 1,
 				     .over = SIZE_MAX,
+				     .against = against,
 				     .scale = 1 };
 	const char *slash = strchr(metric->text, '/');
 	struct ct_yaml part = *metric;
 
 	f.definition = slash ? "ratio of means" : "mean";
+	if (against != SIZE_MAX) {
+		f.definition = slash ? "ratio of means, by the same ratio in the other study" : "ratio of means";
+		f.unit = "x";
+	}
 	if (slash) {
 		f.unit = "x";
 		part.text = slash + 1;
@@ -371,19 +377,23 @@ static void read_shown(struct ct_paper *p, const struct ct_yaml *y, struct ct_er
 {
 	const struct ct_yaml *studies, *variants, *metrics;
 	const char *table = NULL, *pooled = NULL;
+	size_t against = SIZE_MAX;
 	double most = 0;
 
 	if (y->type != CT_YAML_MAP) {
 		refuse(&y->at, err, "shown", "mappings", ct_yaml_type_name(y));
 		return;
 	}
-	for (const struct ct_yaml *c = y->first; c; c = c->next)
+	for (const struct ct_yaml *c = y->first; c; c = c->next) {
 		if (!strcmp(c->key, "table") && c->type == CT_YAML_SCALAR)
 			table = c->text;
-		else if (!strcmp(c->key, "pooled") && c->type == CT_YAML_SCALAR)
+		if (!strcmp(c->key, "pooled") && c->type == CT_YAML_SCALAR)
 			pooled = c->text;
-		else if (!strcmp(c->key, "seeds_most") && c->type == CT_YAML_SCALAR)
+		if (!strcmp(c->key, "seeds_most") && c->type == CT_YAML_SCALAR)
 			set_number(c, c->text, &most, err);
+		if (!strcmp(c->key, "against") && c->type == CT_YAML_SCALAR)
+			set_index(c, p->study, p->n_studies, &against, err);
+	}
 	if (most < 0 || most > 1000)
 		ct_err_add(err, CT_ECONFIG, &y->at, "'seeds_most' wants 0 to 1000, got %g", most);
 	if (!table)
@@ -401,7 +411,7 @@ static void read_shown(struct ct_paper *p, const struct ct_yaml *y, struct ct_er
 					refuse(&m->at, err, table, "names", ct_yaml_type_name(m));
 					continue;
 				}
-				show_one(p, table, s, v, m, err);
+				show_one(p, table, against, s, v, m, err);
 				if (err->code)
 					continue;
 				if (pooled && s == studies->first)

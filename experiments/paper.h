@@ -44,6 +44,7 @@ struct ct_paper_figure {
 	int runs, trace;             /* where it comes from; neither: not produced, `note` says why */
 	const char *input, *figure;  /* trace: which (repro_traces.h), and the name of its figure (traces/figures.h) */
 	size_t study, variant, over; /* indices; over SIZE_MAX: no ratio */
+	size_t against;              /* a study: ours is the value by that one's; SIZE_MAX: none */
 	int metric;                  /* experiments/study.h */
 	double scale;
 	int invert;

@@ -46,7 +46,7 @@ static unsigned seeds_of(const struct ct_paper_figure *f, unsigned seeds)
 static size_t study_of(const struct ct_paper_figure *f, size_t k)
 {
 	if (!f->n_draws)
-		return k ? SIZE_MAX : f->study;
+		return k > 1 ? SIZE_MAX : k ? f->against : f->study;
 	return k < f->n_draws ? f->draw[k] : SIZE_MAX;
 }
 
@@ -103,6 +103,38 @@ static void plain(struct ct_repro_row *r, const double *b, size_t n)
 	r->mean_hi = e.hi;
 	r->lo = single.lo;
 	r->hi = single.hi;
+}
+
+/* (d/c) / (b/a), or d/b */
+static void effect(struct ct_repro_row *r, const struct ct_paper_figure *f, const struct ct_study *s)
+{
+	double v[4][SEEDS_MOST], *log_of = v[0];
+	struct ct_estimate e, single;
+	size_t n = SEEDS_MOST;
+
+	for (int i = 0; i < 4; i++) {
+		size_t variant = i % 2 ? f->variant : f->over, k;
+
+		if (variant == SIZE_MAX)
+			continue;
+		k = ct_study_values(s, i < 2 ? f->against : f->study, variant, f->metric, v[i], SEEDS_MOST);
+		n = k < n ? k : n;
+	}
+	if (f->over == SIZE_MAX) {
+		ratio(r, v[1], v[3], n);
+		r->seeds = n;
+		return;
+	}
+	e = ct_double_ratio_interval(v[0], v[1], v[2], v[3], n, LEVEL);
+	for (size_t i = 0; i < n; i++)
+		log_of[i] = log(v[3][i] / v[2][i]) - log(v[1][i] / v[0][i]);
+	single = ct_prediction_interval(log_of, n, LEVEL);
+	r->ours = e.value;
+	r->mean_lo = e.lo;
+	r->mean_hi = e.hi;
+	r->lo = exp(single.lo);
+	r->hi = exp(single.hi);
+	r->seeds = n;
 }
 
 static void scale(struct ct_repro_row *r, double by)
@@ -197,6 +229,10 @@ static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct 
 		scale(&r, f->scale);
 		if (!f->spread && isfinite(r.lo) && !isnan(f->value))
 			r.agrees = f->value >= r.lo && f->value <= r.hi;
+		return r;
+	}
+	if (f->against != SIZE_MAX) {
+		effect(&r, f, s);
 		return r;
 	}
 	n = ct_study_values(s, f->study, f->variant, f->metric, b, SEEDS_MOST);

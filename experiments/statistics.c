@@ -297,6 +297,36 @@ struct ct_estimate ct_ratio_interval(const double *a, const double *b, size_t n,
 	return e;
 }
 
+struct ct_estimate ct_double_ratio_interval(const double *a, const double *b, const double *c, const double *d,
+					    size_t n, double level)
+{
+	const double *const of[] = { a, b, c, d };
+	static const double sign[] = { 1, -1, -1, 1 };
+	struct ct_estimate e = unknown(n, level);
+	double mean[4], log_ratio = 0, sum = 0, half;
+
+	for (int k = 0; k < 4; k++) {
+		if (n == 0 || !all_finite(of[k], n) || !(ct_mean(of[k], n) > 0))
+			return e;
+		mean[k] = ct_mean(of[k], n);
+		log_ratio += sign[k] * log(mean[k]);
+	}
+	e.value = exp(log_ratio);
+	if (n < 2)
+		return e;
+	for (size_t i = 0; i < n; i++) {
+		double u = 0;
+
+		for (int k = 0; k < 4; k++)
+			u += sign[k] * (of[k][i] / mean[k] - 1);
+		sum += u * u;
+	}
+	half = student(n, level) * sqrt(sum / (double)(n - 1) / (double)n);
+	e.lo = exp(log_ratio - half);
+	e.hi = exp(log_ratio + half);
+	return e;
+}
+
 /* ---- one series */
 
 enum { MSER_GROUP = 5, MSER_LEAST = 50 };

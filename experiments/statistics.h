@@ -109,6 +109,12 @@ struct ct_paired ct_paired_compare(const double *a, const double *b, size_t n, d
  * cannot be told from 0 that set is unbounded: lo and hi are NaN. sd is NaN. */
 struct ct_estimate ct_ratio_interval(const double *a, const double *b, size_t n, double level);
 
+/* (mean(d) / mean(c)) / (mean(b) / mean(a)): what a ratio b/a becomes under a change, when all
+ * four saw the same draws. Positive values; Student's t for the logarithm, linear in the
+ * four means (delta method). sd is NaN. */
+struct ct_estimate ct_double_ratio_interval(const double *a, const double *b, const double *c, const double *d,
+					    size_t n, double level);
+
 /* ---- one long run in steady state */
 
 /* Warm-up by MSER-5: the series is averaged over groups of five; cut where

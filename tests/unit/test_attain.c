@@ -464,6 +464,52 @@ static void an_empty_log_in_a_file(void **state)
 	ct_workload_free(work);
 }
 
+/* Long enough for blocks of rows: one job starts and gives way, on three placements in turn. */
+static void a_long_log_in_a_file(void **state)
+{
+	enum { TURNS = 3000 };
+	static const uint32_t gpus[3][2] = { { 0, 1 }, { 0, 3 }, { 2, 3 } };
+	static const char *const text[3] = { "0-1", "0 3", "2-3" };
+	struct ct_workload *work = workload(1, (double[]){ 0 }, (double[]){ 60 }, 2, 0);
+	struct ct_world_spec spec = spec_of(work, 0.6);
+	struct ct_world *w = world(&spec);
+	struct ct_result r = { 0 }, back;
+	struct ct_err err = { 0 };
+
+	(void)state;
+	advance_to(w, 0);
+	for (uint32_t k = 0; k <= TURNS; k++) {
+		ct_world_note(w, 0, k % 2, CT_NONE, k, k * 0.25);
+		assert_int_equal(ct_world_start(w, 0, 0, gpus[k % 3], 2, &err), 0);
+		if (k < TURNS) {
+			assert_int_equal(ct_world_preempt(w, 0, &err), 0);
+		}
+	}
+	advance_to(w, 60);
+	finish(w);
+	ct_result_from_world(&r, w);
+	ct_result_seal(&r, "", "");
+	through_a_file(&r, &back);
+	assert_int_equal(back.decisions.n_rows, TURNS + 1);
+	assert_int_equal(back.stretches.n_rows, 2 * TURNS);
+	for (uint32_t k = 0; k < TURNS; k++) {
+		const struct ct_frame *f = &back.stretches;
+
+		assert_int_equal(cell(&back.decisions, "why", k), k % 2);
+		assert_true(ct_cell_f64(ct_frame_column(&back.decisions, "a"), k) == k);
+		assert_true(ct_cell_f64(ct_frame_column(&back.decisions, "b"), k) == k * 0.25);
+		assert_string_equal(ct_cell_text(ct_frame_column(f, "kind"), 2 * k), "preempt");
+		assert_string_equal(ct_cell_text(ct_frame_column(f, "gpus"), 2 * k), text[k % 3]);
+		assert_string_equal(ct_cell_text(ct_frame_column(f, "kind"), 2 * k + 1), "start");
+		assert_string_equal(ct_cell_text(ct_frame_column(f, "gpus"), 2 * k + 1), "");
+		assert_int_equal(cell(f, "partner", 2 * k), -1);
+	}
+	ct_result_fini(&back);
+	ct_result_fini(&r);
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +523,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_kept_unasked),
 		cmocka_unit_test(the_log_in_a_file),
 		cmocka_unit_test(an_empty_log_in_a_file),
+		cmocka_unit_test(a_long_log_in_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,12 @@ static const char published[] = "paper: test\n"
 				"  - table: u\n"
 				"    studies: [more]\n"
 				"    variants: [fifo]\n"
-				"    metrics: [offered_load, mean_jct_s/easy]\n";
+				"    metrics: [offered_load, mean_jct_s/easy]\n"
+				"  - table: w\n"
+				"    against: main\n"
+				"    studies: [more]\n"
+				"    variants: [easy]\n"
+				"    metrics: [mean_jct_s/fifo, mean_jct_s]\n";
 
 static struct ct_paper *paper(void)
 {
@@ -85,7 +90,9 @@ static void test_loads(void **state)
 	struct ct_paper *p = paper();
 
 	(void)state;
-	assert_int_equal(p->n_figures, 4);
+	assert_int_equal(p->n_figures, 6);
+	assert_int_equal(p->figure[3].against, SIZE_MAX);
+	assert_int_equal(p->figure[4].against, ct_paper_study(p, "main"));
 	assert_true(p->figure[0].relative);
 	assert_true(fabs(p->figure[0].tolerance - .5) < 1e-15);
 	assert_int_equal(p->figure[0].metric, CT_METRIC_mean_jct_s);
@@ -107,6 +114,7 @@ static void test_refusals(void **state)
 		{ "variant: easy", "variant: esy", ":18:14: no variant 'esy'; did you mean 'easy'?" },
 		{ "metric: mean_jct_s", "metric: jct", "'metric' wants a metric" },
 		{ "tolerance: x0.5", "tolerance: 0.5", "x (relative) or a (absolute)" },
+		{ "against: main", "against: man", "no against 'man'; did you mean 'main'?" },
 		{ "id: why", "id: r", "figure 'r' is there twice" },
 		{ "    note: n\n", "", "not produced and wants a note" },
 		{ "    value: 0.9\n", "", "is published and wants value and place" },
@@ -223,7 +231,7 @@ static void test_pooled(void **state)
 {
 	enum { N = 3, DRAWS = 2 };
 	static const char *const load[DRAWS] = { "1.2", "1.8" };
-	static const char more[] = "  - table: w\n"
+	static const char more[] = "  - table: z\n"
 				   "    pooled: d\n"
 				   "    seeds_most: 3\n"
 				   "    studies: [main, more]\n"
@@ -257,15 +265,15 @@ static void test_pooled(void **state)
 	whole = ct_pooled_intervals(mean, DRAWS, N, .95);
 	single = ct_pooled_intervals(logs, DRAWS, N, .95);
 	s = ct_study_new(p, path, NULL, 0);
-	ct_repro_want(p, s, "w", 4);
+	ct_repro_want(p, s, "z", 4);
 	ct_repro_want(p, s, "t", 4); /* a seed more of study main is there and not taken */
 	if (ct_study_run(s, &how, &err))
 		fail_msg("%s", err.text);
-	ct_repro_rows(p, s, "w", &rows);
+	ct_repro_rows(p, s, "z", &rows);
 	assert_int_equal(rows.n, 4);
-	assert_string_equal(rows.row[0].figure->id, "w.d.spread.easy.mean_jct_s");
-	assert_string_equal(rows.row[1].figure->id, "w.d.whole.easy.mean_jct_s");
-	assert_string_equal(rows.row[3].figure->id, "w.d.whole.easy.offered_load");
+	assert_string_equal(rows.row[0].figure->id, "z.d.spread.easy.mean_jct_s");
+	assert_string_equal(rows.row[1].figure->id, "z.d.whole.easy.mean_jct_s");
+	assert_string_equal(rows.row[3].figure->id, "z.d.whole.easy.offered_load");
 	for (int k = 0; k < 2; k++) {
 		assert_int_equal(rows.row[k].seeds, N);
 		same(rows.row[k].ours, exp(whole.mean.value));
@@ -288,6 +296,38 @@ static void test_pooled(void **state)
 	ct_repro_fini(&rows);
 	ct_repro_rows(p, s, "all", &rows); /* what is published, once */
 	assert_int_equal(rows.n, 2);
+	ct_repro_fini(&rows);
+	ct_study_free(s);
+	ct_paper_free(p);
+}
+
+/* What a change does to a ratio, and to a value, under the same seeds. */
+static void test_effect(void **state)
+{
+	enum { N = 3 };
+	static const char *const load[] = { "1.2", "1.8" }, *const policy[] = { "fifo", "easy" };
+	const struct ct_study_run how = { .processes = 1 };
+	struct ct_paper *p = paper();
+	struct ct_repro rows = { 0 };
+	struct ct_err err = { 0 };
+	struct ct_study *s;
+	double v[4][N];
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof path, "%s", put("scenario.yaml", scenario));
+	for (int k = 0; k < 4; k++)
+		for (int i = 0; i < N; i++)
+			v[k][i] = alone(policy[k % 2], i + 1, load[k / 2], CT_METRIC_mean_jct_s);
+	s = ct_study_new(p, path, NULL, 0);
+	ct_repro_want(p, s, "w", N);
+	if (ct_study_run(s, &how, &err))
+		fail_msg("%s", err.text);
+	ct_repro_rows(p, s, "w", &rows);
+	assert_int_equal(rows.n, 2);
+	assert_int_equal(rows.row[0].seeds, N);
+	same(rows.row[0].ours, ct_mean(v[3], N) / ct_mean(v[2], N) / (ct_mean(v[1], N) / ct_mean(v[0], N)));
+	same(rows.row[1].ours, ct_mean(v[3], N) / ct_mean(v[1], N));
 	ct_repro_fini(&rows);
 	ct_study_free(s);
 	ct_paper_free(p);
@@ -368,7 +408,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loads),  cmocka_unit_test(test_refusals), cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_pooled), cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_pooled), cmocka_unit_test(test_effect),   cmocka_unit_test(test_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

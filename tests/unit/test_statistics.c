@@ -458,6 +458,29 @@ static void pooled_intervals_cover(void **state)
 	assert_true(single / (double)REPEATS > .933 && single / (double)REPEATS < .985);
 }
 
+/* Two seeds: ratios 1 and 3 of 2, 3 and 5 of 4 about their means, so the logarithm moves by
+ * 3/4 - 1/2 and 5/4 - 3/2: variance 1/8, standard error 1/4, Student's t 12.706. */
+static void double_ratio_by_hand(void **state)
+{
+	static const double one[] = { 1, 1 }, b[] = { 1, 3 }, d[] = { 3, 5 }, twice[] = { 2, 6 };
+	struct ct_estimate e = ct_double_ratio_interval(one, b, one, d, 2, 0.95);
+
+	(void)state;
+	near(e.value, 2, 1e-12);
+	near(log(e.hi / 2), 12.7062047364 / 4, 1e-9);
+	near(log(e.lo / 2), -12.7062047364 / 4, 1e-9);
+	/* What doubles all alike is known exactly. */
+	e = ct_double_ratio_interval(one, b, one, twice, 2, 0.95);
+	near(e.lo, 2, 1e-12);
+	near(e.hi, 2, 1e-12);
+	/* The ratio's ratio: numerator and denominator change alike. */
+	e = ct_double_ratio_interval(d, b, d, b, 2, 0.95);
+	near(e.value, 1, 1e-12);
+	e = ct_double_ratio_interval(one, b, d, b, 2, 0.95);
+	near(e.value, 0.25, 1e-12);
+	assert_true(isnan(ct_double_ratio_interval(one, b, one, d, 1, 0.95).lo));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -471,6 +494,7 @@ int main(void)
 		cmocka_unit_test(one_outlier_hides_the_mean_not_the_median),
 		cmocka_unit_test(equal_pairs_show_nothing),
 		cmocka_unit_test(ratio_ends_are_where_the_test_turns),
+		cmocka_unit_test(double_ratio_by_hand),
 		cmocka_unit_test(warmup_is_mser5),
 		cmocka_unit_test(lag1_by_hand),
 		cmocka_unit_test(batches_follow_the_correlation),
