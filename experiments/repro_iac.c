@@ -180,6 +180,7 @@ static void add(struct ct_repro *out, const char *what, const char *unit, double
 				       .tolerance = NAN,
 				       .role = CT_ROLE_BESIDE,
 				       .over = SIZE_MAX,
+				       .against = SIZE_MAX,
 				       .scale = 1 };
 	CT_GROW(out->row, out->cap, out->n + 1);
 	out->row[out->n++] = (struct ct_repro_row){ .figure = f,
