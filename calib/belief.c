@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The 768 configurations of a folder, profiled and interpolated, have a place for each
- * pair; more kinds share places, the newer answer staying. Only what is asked about
- * takes memory. */
-enum { PLACES = 1 << 22 };
+/* Answers are kept in a table that grows with them: a run asks about some thousand of the
+ * 2.4 million pairs of a folder's configurations. A full one of the largest size begins
+ * again. */
+enum { FIRST_PLACES = 1 << 12, MOST_PLACES = 1 << 23 };
 
 struct answer {
 	uint64_t key; /* self, other; 0: none */
@@ -44,14 +44,42 @@ struct ct_believer {
 	size_t n_train_on;
 	size_t names; /* workloads with a column each; 0: the counters are there */
 	struct ct_predictor *predictor;
+	int shared;      /* it is of o.trained */
 	int hopeless;    /* it cannot be trained */
 	double *feature; /* [2 * n_kinds][CT_JOB_FEATURES] */
 	struct answer *answer;
-	size_t places;
+	size_t places, n_answers; /* places: a power of two */
+	uint64_t n_pairs;         /* that can be asked about */
 	struct ct_belief belief;
 	uint64_t asked, computed;
 	char digest[CT_DIGEST_TEXT];
 };
+
+struct ct_trained {
+	struct ct_predictor **predictor;
+	struct trained_key {
+		char profiles[CT_DIGEST_TEXT];
+		const struct ct_learner *learner;
+		uint64_t seed;
+	} * key;
+	size_t n, cap_predictor, cap_key;
+};
+
+struct ct_trained *ct_trained_new(void)
+{
+	return ct_calloc(1, sizeof(struct ct_trained));
+}
+
+void ct_trained_free(struct ct_trained *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++)
+		t->predictor[i]->free(t->predictor[i]);
+	free(t->predictor);
+	free(t->key);
+	free(t);
+}
 
 static const char *const names[CT_BELIEF_PREDICTORS] = { "dnn", "xgb", "linear", "oracle", "none" };
 
@@ -378,12 +406,45 @@ static void take_ready(struct ct_believer *b)
 		p->free(p);
 }
 
+static int is_of(const struct trained_key *k, const struct ct_believer *b)
+{
+	return k->learner == b->learner && k->seed == b->o.seed && !strcmp(k->profiles, ct_truth_set(b->t)->digest);
+}
+
+static void take_trained(struct ct_believer *b)
+{
+	struct ct_trained *t = b->o.trained;
+
+	for (size_t i = 0; i < t->n && !b->predictor; i++)
+		if (is_of(&t->key[i], b))
+			b->predictor = t->predictor[i];
+	b->shared = b->predictor != NULL;
+}
+
+static void keep_trained(struct ct_believer *b)
+{
+	struct ct_trained *t = b->o.trained;
+	struct trained_key key = { .learner = b->learner, .seed = b->o.seed };
+
+	snprintf(key.profiles, sizeof key.profiles, "%s", ct_truth_set(b->t)->digest);
+	CT_GROW(t->predictor, t->cap_predictor, t->n + 1);
+	CT_GROW(t->key, t->cap_key, t->n + 1);
+	t->key[t->n] = key;
+	t->predictor[t->n++] = b->predictor;
+	b->shared = 1;
+}
+
 static void get_ready(struct ct_believer *b)
 {
+	int keeps = b->o.trained && !b->predictor && ct_truth_set(b->t);
 	struct ct_err err = { 0 };
 
+	if (keeps)
+		take_trained(b);
 	take_ready(b);
 	CT_CHECK(NULL, b->predictor || train(b, &err) == 0, "a predictor that was not checked: %s", err.text);
+	if (keeps && !b->shared)
+		keep_trained(b);
 	b->feature = ct_calloc(2 * (size_t)b->n_kinds + 1, CT_JOB_FEATURES * sizeof *b->feature);
 	for (uint32_t k = 0; k < 2 * b->n_kinds; k++) {
 		struct ct_profile p = as_seen(b, k);
@@ -436,9 +497,50 @@ static uint64_t key_of(const struct ct_believer *b, uint32_t self, uint32_t othe
 	return self * (2 * (uint64_t)b->n_kinds) + other + 1;
 }
 
-static struct answer *place_of(const struct ct_believer *b, uint64_t key)
+static size_t home_of(uint64_t key, size_t places)
 {
-	return &b->answer[key % b->places];
+	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (places - 1);
+}
+
+/* Where the key is, or may go. */
+static struct answer *place_of(struct answer *answer, size_t places, uint64_t key)
+{
+	size_t at = home_of(key, places);
+
+	while (answer[at].key && answer[at].key != key)
+		at = (at + 1) & (places - 1);
+	return &answer[at];
+}
+
+static void grow_answers(struct ct_believer *b)
+{
+	size_t places = b->places ? b->places * 2 : FIRST_PLACES;
+	struct answer *answer = ct_calloc(places, sizeof *answer);
+
+	for (size_t i = 0; i < b->places; i++)
+		if (b->answer[i].key)
+			*place_of(answer, places, b->answer[i].key) = b->answer[i];
+	free(b->answer);
+	b->answer = answer;
+	b->places = places;
+}
+
+/* At most half of the places are taken, so every search ends. */
+static void keep(struct ct_believer *b, uint64_t key, double s)
+{
+	struct answer *a;
+
+	if (2 * b->n_answers >= b->places) {
+		if (b->places < MOST_PLACES) {
+			grow_answers(b);
+		} else {
+			memset(b->answer, 0, b->places * sizeof *b->answer);
+			b->n_answers = 0;
+		}
+	}
+	a = place_of(b->answer, b->places, key);
+	b->n_answers += !a->key;
+	*a = (struct answer){ key, s };
 }
 
 /* The trees' library takes as long for a pair as for a hundred: they answer for the
@@ -449,11 +551,8 @@ static void compute_row(struct ct_believer *b, uint32_t self, uint32_t other)
 	double *s = ct_calloc(b->n_kinds, sizeof *s);
 
 	predict(b, self, first, b->n_kinds, s);
-	for (uint32_t i = 0; i < b->n_kinds; i++) {
-		uint64_t key = key_of(b, self, first + i);
-
-		*place_of(b, key) = (struct answer){ key, s[i] };
-	}
+	for (uint32_t i = 0; i < b->n_kinds; i++)
+		keep(b, key_of(b, self, first + i), s[i]);
 	b->computed += b->n_kinds;
 	free(s);
 }
@@ -462,23 +561,25 @@ static double slowdown(void *state, uint32_t self, uint32_t other)
 {
 	struct ct_believer *b = state;
 	uint64_t key = key_of(b, self, other);
-	struct answer *a;
+	const struct answer *a;
+	double s;
 
 	if (self >= 2 * b->n_kinds || other >= 2 * b->n_kinds)
 		return 1;
 	b->asked++;
-	if (!b->answer)
-		b->answer = ct_calloc(b->places, sizeof *b->answer);
-	a = place_of(b, key);
+	if (!b->places)
+		grow_answers(b);
+	a = place_of(b->answer, b->places, key);
 	if (a->key == key)
 		return a->s;
-	if (b->o.predictor == CT_BELIEF_XGB && b->places < PLACES) {
+	if (b->o.predictor == CT_BELIEF_XGB && b->n_pairs <= MOST_PLACES / 2) { /* all will find a place */
 		compute_row(b, self, other);
-	} else {
-		b->computed++;
-		*a = (struct answer){ key, ct_believer_compute(b, self, other) };
+		return place_of(b->answer, b->places, key)->s;
 	}
-	return a->s;
+	b->computed++;
+	s = ct_believer_compute(b, self, other);
+	keep(b, key, s);
+	return s;
 }
 
 /* ---- the whole */
@@ -522,14 +623,12 @@ int ct_believer_new(const struct ct_belief_options *o, const struct ct_truth *t,
 		    struct ct_err *err)
 {
 	struct ct_believer *b = ct_calloc(1, sizeof *b);
-	uint64_t pairs;
 	int rc;
 
 	b->o = *o;
 	b->t = t;
 	b->n_kinds = ct_truth_kinds(t);
-	pairs = 4 * (uint64_t)b->n_kinds * b->n_kinds;
-	b->places = pairs < PLACES ? (size_t)pairs + 1 : PLACES;
+	b->n_pairs = 4 * (uint64_t)b->n_kinds * b->n_kinds;
 	draw_errors(b);
 	rc = prepare(b, err);
 	if (rc == 0)
@@ -565,7 +664,7 @@ void ct_believer_free(struct ct_believer *b)
 	free(b->train_on);
 	free(b->feature);
 	free(b->answer);
-	if (b->predictor)
+	if (b->predictor && !b->shared)
 		b->predictor->free(b->predictor);
 	free(b);
 }

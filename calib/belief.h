@@ -54,14 +54,21 @@ enum ct_belief_predictor {
 #define CT_BELIEF_CHOICES "dnn|xgb|linear|oracle|none"
 const char *ct_belief_predictor_name(enum ct_belief_predictor p);
 
+/* Predictors that were trained on calibration folders, kept for the next run with the same
+ * profiles, predictor and seed: `trained` of the options. One process, one thread. */
+struct ct_trained;
+struct ct_trained *ct_trained_new(void);
+void ct_trained_free(struct ct_trained *t); /* after the believers that used it */
+
 struct ct_belief_options {
 	enum ct_belief_predictor predictor;
-	const char *file;     /* of `cotenant calib train`; NULL: train */
-	const char *ready;    /* the same, used only if it has these profiles, predictor and seed; may be NULL */
-	uint64_t seed;        /* of the training and its set */
-	uint64_t run_seed;    /* of the profiles' errors */
-	double profile_error; /* sd of their logarithm */
-	double pairs;         /* share of a calibration file's measured pairs to train on */
+	const char *file;           /* of `cotenant calib train`; NULL: train */
+	const char *ready;          /* the same, used only if it has these profiles, predictor and seed; may be NULL */
+	uint64_t seed;              /* of the training and its set */
+	uint64_t run_seed;          /* of the profiles' errors */
+	double profile_error;       /* sd of their logarithm */
+	struct ct_trained *trained; /* may be NULL */
+	double pairs;               /* share of a calibration file's measured pairs to train on */
 };
 
 /* CT_ECONFIG, CT_EIO: `file` cannot be read, is of other profiles or another predictor. */

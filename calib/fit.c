@@ -125,7 +125,10 @@ static void widths(const gsl_multifit_nlinear_workspace *w, struct ct_fit_result
 	gsl_matrix *cov = gsl_matrix_alloc(n, n);
 
 	gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(w), 0, cov);
+	out->covariance = ct_calloc(n * n, sizeof *out->covariance);
 	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < n; j++)
+			out->covariance[i * n + j] = gsl_matrix_get(cov, i, j);
 		out->width[i] = sqrt(gsl_matrix_get(cov, i, i));
 		out->freedom += 1 - gsl_matrix_get(cov, i, i);
 	}
@@ -192,7 +195,8 @@ void ct_fit_result_fini(struct ct_fit_result *r)
 {
 	free(r->t);
 	free(r->width);
-	r->t = r->width = NULL;
+	free(r->covariance);
+	r->t = r->width = r->covariance = NULL;
 }
 
 void ct_fit_predict(const struct ct_fit_model *m, const double *t, const struct ct_fit_pair *pair, size_t n_pairs,

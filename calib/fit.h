@@ -35,8 +35,11 @@ struct ct_fit_model {
 };
 
 struct ct_fit_result {
-	double *t;      /* unknowns */
-	double *width;  /* posterior / prior standard deviation of each, 1 = nothing learned */
+	double *t;     /* unknowns */
+	double *width; /* posterior / prior standard deviation of each, 1 = nothing learned */
+	/* Posterior covariance [unknown][unknown] in the same units, by Laplace's approximation:
+	 * the inverse of J'J at the best fit, the priors' rows included. */
+	double *covariance;
 	double cost;    /* sum of squared residuals, priors included */
 	double freedom; /* effective number of unknowns: sum of 1 - width^2 */
 	uint32_t iterations;

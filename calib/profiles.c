@@ -125,16 +125,30 @@ static void fill_training(const struct ct_workload_knobs *k, const struct ct_wor
 	p->isl = p->osl = p->rho = 0;
 }
 
+struct decode {
+	double free_bytes, batch, rho, t_pre, bytes, t_dec, t;
+};
+
+static struct decode decode_of(const struct ct_workload_knobs *k, const struct ct_workload_base *b,
+			       const struct ct_profile *p)
+{
+	double gpu_bytes = 40e9 * k->gpu_mem_mib / 40960, weights = 2 * b->params, seq_bytes = p->seqlen * b->kv;
+	struct decode d = { .free_bytes = fmax(0, p->mu * gpu_bytes - weights - 2e9) };
+	double spare = (d.free_bytes - p->batch * seq_bytes) / (2 * p->batch * seq_bytes);
+
+	d.batch = fmax(fmin(p->batch, d.free_bytes / seq_bytes), 1e-3);
+	d.rho = p->prefix ? k->rho0 * (0.4 + 0.6 * fmin(fmax(spare, 0), 1)) : 0;
+	d.t_pre = 2 * b->params * p->isl * (1 - d.rho) / (k->peak_flops * k->mfu_prefill);
+	d.bytes = weights + d.batch * (p->isl + p->osl / 2) * b->kv;
+	d.t_dec = b->t_overhead + d.bytes / (k->peak_bytes * k->bw_eff);
+	d.t = d.batch * d.t_pre + p->osl * d.t_dec;
+	return d;
+}
+
 static void fill_inference(const struct ct_workload_knobs *k, const struct ct_workload_base *b, struct ct_profile *p)
 {
-	double gpu_bytes = 40e9 * k->gpu_mem_mib / 40960, weights = 2 * b->params;
-	double seq_bytes = p->seqlen * b->kv, free_bytes = fmax(0, p->mu * gpu_bytes - weights - 2e9);
-	double batch = fmax(fmin(p->batch, free_bytes / seq_bytes), 1e-3);
-	double spare = (free_bytes - p->batch * seq_bytes) / (2 * p->batch * seq_bytes);
-	double rho = p->prefix ? k->rho0 * (0.4 + 0.6 * fmin(fmax(spare, 0), 1)) : 0;
-	double t_pre = 2 * b->params * p->isl * (1 - rho) / (k->peak_flops * k->mfu_prefill);
-	double bytes = weights + batch * (p->isl + p->osl / 2) * b->kv;
-	double t_dec = b->t_overhead + bytes / (k->peak_bytes * k->bw_eff), t = batch * t_pre + p->osl * t_dec;
+	struct decode d = decode_of(k, b, p);
+	double batch = d.batch, rho = d.rho, t_pre = d.t_pre, bytes = d.bytes, t_dec = d.t_dec, t = d.t;
 	double span = b->mu_hi - b->mu_lo, depth = 0.9 + 0.1 * (span > 0 ? (p->mu - b->mu_lo) / span : 1);
 	double f_pre = batch * t_pre / t, f_dec = 1 - f_pre, rel = batch / b->batch_hi, l = log2(rel);
 
@@ -160,6 +174,18 @@ void ct_profile_fill(const struct ct_workload_knobs *k, const struct ct_workload
 		fill_training(k, &m->base, p);
 	else
 		fill_inference(k, &m->base, p);
+}
+
+double ct_profile_idle(const struct ct_workload_knobs *k, const struct ct_workload_model *m, const struct ct_profile *p)
+{
+	const struct ct_workload_base *b = &m->base;
+	double t_ref = b->batch_hi / b->x_ref, r = p->batch / b->batch_hi;
+	struct decode d;
+
+	if (m->train)
+		return (1 - b->g) * t_ref * (b->h0 + (1 - b->h0) * r) * p->throughput / p->batch;
+	d = decode_of(k, b, p);
+	return p->osl * b->t_overhead / d.t;
 }
 
 /* ---- the family of a workload */
@@ -476,6 +502,123 @@ void ct_profiles_free(struct ct_profiles *set)
 	ct_arena_fini(&set->own->arena);
 	free(set->own);
 	free(set);
+}
+
+/* ---- changes */
+
+/* Numbers that names and knobs of the configurations were made of. */
+static int makes_family(const char *name)
+{
+	static const char *const names[] = { "batch_lo", "batch_hi", "seq_lo",  "seq_hi", "default_seq",
+					     "mu_lo",    "mu_hi",    "mu_step", "osl" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(names[i], name))
+			return 1;
+	return 0;
+}
+
+static void digest_field(struct ct_digest *d, const struct field *f, const void *from)
+{
+	double x;
+
+	memcpy(&x, (const char *)from + f->at, sizeof x);
+	ct_digest_f64(d, x);
+}
+
+static const struct field *find_field(const struct field *table, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+static void change_one(const struct field *f, const struct ct_change *change, const char *whose, void *into,
+		       struct ct_err *err)
+{
+	double x;
+
+	memcpy(&x, (char *)into + f->at, sizeof x);
+	x = ct_change_of(change, x);
+	if (x < f->lo || x > f->hi)
+		ct_err_add(err, CT_ECONFIG, NULL, "'%s' of '%s' wants %g to %g, changed it is %g", f->name, whose,
+			   f->lo, f->hi, x);
+	else
+		memcpy((char *)into + f->at, &x, sizeof x);
+}
+
+int ct_profiles_change(struct ct_profiles *set, const struct ct_change *change, struct ct_err *err)
+{
+	const struct field *knob = find_field(knob_fields, N_KNOBS, change->name),
+			   *base = find_field(base_fields, N_BASE, change->name);
+	unsigned before = err->count;
+	int shared = change->key && !strcmp(change->key, "*"), n = 0;
+
+	if (makes_family(change->name))
+		return ct_err_add(err, CT_ECONFIG, NULL,
+				  "'%s' decides which configurations there are: not to be changed", change->name);
+	if (knob && (!change->key || shared)) {
+		change_one(knob, change, "*", &set->knobs, err);
+		n++;
+	}
+	for (uint32_t i = 0; base && !shared && i < set->n_models; i++) {
+		struct ct_workload_model *m = &set->own->model[i];
+
+		if (!(base->sides & (m->train ? TRAIN : INFER)) || (change->key && strcmp(change->key, m->name) != 0))
+			continue;
+		change_one(base, change, m->name, &m->base, err);
+		n++;
+		if (m->base.mem_lo > m->base.mem_hi)
+			ct_err_add(err, CT_ECONFIG, NULL, "'%s': mem_lo is changed to more than mem_hi", m->name);
+	}
+	if (!n)
+		ct_err_add(err, CT_ECONFIG, NULL, "no number '%.60s'%s%.60s%s to change", change->name,
+			   change->key ? " of '" : "", change->key ? change->key : "", change->key ? "'" : "");
+	return err->count > before ? (int)err->code : 0;
+}
+
+void ct_profiles_refill(struct ct_profiles *set, const double *more, size_t n_more)
+{
+	struct ct_digest d;
+
+	ct_digest_init(&d);
+	ct_digest_text(&d, set->digest);
+	for (uint32_t i = 0; i < set->n_profiles; i++) {
+		struct ct_profile *p = &set->own->profile[i];
+
+		ct_profile_fill(&set->knobs, &set->model[p->workload], p);
+	}
+	for (int i = 0; i < N_KNOBS; i++)
+		digest_field(&d, &knob_fields[i], &set->knobs);
+	for (uint32_t m = 0; m < set->n_models; m++)
+		for (int i = 0; i < N_BASE; i++)
+			digest_field(&d, &base_fields[i], &set->model[m].base);
+	for (size_t i = 0; i < n_more; i++)
+		ct_digest_f64(&d, more[i]);
+	ct_digest_final(&d, set->digest);
+}
+
+void ct_profiles_default_batch(struct ct_profiles *set, double share)
+{
+	for (uint32_t i = 0; i < set->n_models; i++) {
+		struct ct_workload_model *m = &set->own->model[i];
+		const struct ct_profile *was = &m->profile[m->default_profile];
+		double least = INFINITY, want = log(was->batch * share);
+
+		for (uint32_t k = 0; k < m->n; k++) {
+			const struct ct_profile *p = &m->profile[k];
+			double d = fabs(log(p->batch) - want);
+
+			if (p->seqlen != was->seqlen || p->mu < was->mu || p->mu > was->mu || p->ckpt || p->amp ||
+			    p->prefix)
+				continue;
+			if (d <= least) { /* batches ascend */
+				least = d;
+				m->default_profile = k;
+			}
+		}
+	}
 }
 
 const struct ct_workload_model *ct_profiles_find(const struct ct_profiles *set, const char *name)

@@ -20,6 +20,7 @@
 #ifndef CT_CALIB_PROFILES_H
 #define CT_CALIB_PROFILES_H
 
+#include "sim/changes.h"
 #include "sim/err.h"
 
 #include <stddef.h>
@@ -100,6 +101,20 @@ void ct_profiles_free(struct ct_profiles *set);
 const struct ct_workload_model *ct_profiles_find(const struct ct_profiles *set, const char *name);
 /* The configuration with this name, NULL when there is none. */
 const struct ct_profile *ct_profiles_named(const struct ct_workload_model *m, const char *config);
+
+/* Sets, or multiplies, rows of the base values: `change->key` a workload, "*" (the shared
+ * numbers), or NULL for all. Profiles follow with ct_profiles_refill(). CT_ECONFIG: no
+ * such row, out of its range, or a number that decides which configurations there are. */
+int ct_profiles_change(struct ct_profiles *set, const struct ct_change *change, struct ct_err *err);
+/* Profiles and digest after changes; `more` is digested too. */
+void ct_profiles_refill(struct ct_profiles *set, const double *more, size_t n_more);
+/* Defaults of `share` times the largest batch (the nearest that there is, of equals the
+ * larger), otherwise as they are. */
+void ct_profiles_default_batch(struct ct_profiles *set, double share);
+/* Share of the time of configuration `p` alone in which the GPU is not busy: the host's
+ * part of an iteration, launches of decode steps. */
+double ct_profile_idle(const struct ct_workload_knobs *k, const struct ct_workload_model *m,
+		       const struct ct_profile *p);
 
 /* Everything that follows from p's knobs, isl and osl; name and workload stay. */
 void ct_profile_fill(const struct ct_workload_knobs *k, const struct ct_workload_model *m, struct ct_profile *p);

@@ -302,7 +302,7 @@ static int fit_table(const struct ct_table6 *t, struct ct_calibration *c, struct
 	struct ct_fit_result r;
 	int rc;
 
-	c->sigma_fit = 0.07;
+	c->sigma_fit = CT_TABLE6_SIGMA;
 	CT_TRY(ct_fit(&m, t->pair, t->n_pairs, c->sigma_fit, NULL, &r, err));
 	rc = ct_fit_leave_one_out(&m, t->pair, t->n_pairs, c->sigma_fit, r.t, lopo, err);
 	if (!rc) {

@@ -14,6 +14,9 @@
 #include "calib/fit.h"
 #include "calib/profiles.h"
 
+/* Error of the logarithm of a measured decay that the fit assumes. */
+#define CT_TABLE6_SIGMA 0.07
+
 enum { CT_TABLE6_UNKNOWNS = 128, CT_TABLE6_PAIRS = 64, CT_TABLE6_CONFIGS = 2 * CT_TABLE6_PAIRS };
 
 struct ct_table6_unknown {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calib/truth.h"
 
+#include "calib/table6.h"
 #include "sim/csv.h"
 #include "sim/digest.h"
 #include "sim/random.h"
@@ -85,6 +86,30 @@ static struct known *add_known(struct ct_truth *t, const char *name, uint32_t fi
 	return &t->known[t->n_known++];
 }
 
+static void set_measured(struct ct_truth *t, uint32_t a, uint32_t b, double s_a, double s_b)
+{
+	t->measured[(size_t)a * t->n_profiles + b] = (float)s_a;
+	t->measured[(size_t)b * t->n_profiles + a] = (float)s_b;
+}
+
+static int load_measured_dir(struct ct_truth *t, struct ct_err *err)
+{
+	struct ct_table6 *table = ct_calloc(1, sizeof *table);
+
+	if (!ct_table6_load(t->o.dir, t->set, table, err)) {
+		t->measured = ct_calloc((size_t)t->n_profiles * t->n_profiles, sizeof *t->measured);
+		for (uint32_t i = 0; i < table->n_pairs; i++) {
+			const struct ct_fit_pair *p = &table->pair[i];
+
+			set_measured(t, (uint32_t)(table->config[p->a] - t->set->profile),
+				     (uint32_t)(table->config[p->b] - t->set->profile), p->s_a, p->s_b);
+		}
+		t->info.measured_pairs = table->n_pairs;
+	}
+	free(table);
+	return (int)err->code;
+}
+
 static int load_dir(struct ct_truth *t, struct ct_err *err)
 {
 	/* Levels of the log-normal residual: those that the paper's Table 7 asks for. */
@@ -92,6 +117,7 @@ static int load_dir(struct ct_truth *t, struct ct_err *err)
 
 	CT_TRY(ct_profiles_load(t->o.dir, &t->set, err));
 	t->params = ct_slowdown_published();
+	CT_TRY(ct_alter(&t->o.world, t->o.dir, t->set, &t->params, err));
 	t->resources = CT_RESOURCES;
 	memcpy(t->sigma, sigma, sizeof sigma);
 	t->n_profiles = t->set->n_profiles;
@@ -107,7 +133,7 @@ static int load_dir(struct ct_truth *t, struct ct_err *err)
 	t->info.reserve_mib = (uint32_t)t->set->knobs.reserve_mib;
 	if (!t->o.gpu_mem_mib)
 		t->o.gpu_mem_mib = (uint32_t)t->set->knobs.gpu_mem_mib;
-	return 0;
+	return t->o.measured ? load_measured_dir(t, err) : 0;
 }
 
 static void load_measured(struct ct_truth *t)
@@ -120,8 +146,7 @@ static void load_measured(struct ct_truth *t)
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct ct_fit_pair *p = &c->pair[i].measured;
 
-		t->measured[p->a * c->n_configs + p->b] = (float)p->s_a;
-		t->measured[p->b * c->n_configs + p->a] = (float)p->s_b;
+		set_measured(t, p->a, p->b, p->s_a, p->s_b);
 	}
 	t->info.measured_pairs = c->n_pairs;
 }
@@ -131,6 +156,11 @@ static int load_file(struct ct_truth *t, struct ct_err *err)
 {
 	struct known *k = NULL;
 
+	if (ct_alteration_any(&t->o.world) || t->o.measured)
+		return ct_err_at(err, CT_ECONFIG, NULL,
+				 "draw, host, change, default_batch and measured are of a calibration folder; "
+				 "'%.200s' is a file",
+				 t->o.file);
 	CT_TRY(ct_calibration_read(t->o.file, &t->file, err));
 	t->params = t->file->wstr;
 	t->resources = t->file->resources;
@@ -539,6 +569,10 @@ static void digest(struct ct_truth *t)
 	ct_digest_i64(&d, t->o.residual != 0);
 	if (t->o.no_amp || t->o.fastest)
 		ct_digest_i64(&d, (t->o.no_amp != 0) + 2 * (t->o.fastest != 0));
+	if (t->o.measured)
+		ct_digest_text(&d, "measured");
+	if (t->o.world.default_batch > 0 && t->o.world.default_batch < 1)
+		ct_digest_f64(&d, t->o.world.default_batch);
 	ct_digest_i64(&d, t->o.gpu_mem_mib);
 	ct_digest_f64(&d, t->o.scaling > 0 ? t->o.scaling : 1);
 	ct_digest_final(&d, t->digest);

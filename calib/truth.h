@@ -13,8 +13,8 @@
  *
  * The frozen residual multiplies each slow-down by exp(sigma z), sigma by type of
  * the pair, z drawn once for each ordered pair of configurations (CT_RANDOM_TRUTH);
- * S stays at least 1. Measured pairs of a calibration file replace the model and
- * get no residual.
+ * S stays at least 1. Measured pairs of a calibration file, and of a folder when that
+ * is asked for, replace the model and get no residual.
  *
  * A *kind* is a configuration at given sequence lengths: what decides contention and
  * belief. Jobs that differ only in GPUs, CPU or floor share kinds; they are numbered
@@ -22,6 +22,7 @@
 #ifndef CT_CALIB_TRUTH_H
 #define CT_CALIB_TRUTH_H
 
+#include "calib/alter.h"
 #include "calib/calibration.h"
 #include "calib/store.h"
 #include "sim/contention.h"
@@ -41,6 +42,8 @@ struct ct_truth_options {
 	/* Jobs start in their fastest configuration instead of the default, which stays
 	 * the measure of work: "each job's fastest static configuration". */
 	int fastest;
+	struct ct_alteration world;  /* of the folder's best fit (calib/alter.h) */
+	int measured;                /* the folder's measured pairs (table6.csv) replace the model */
 	struct ct_contention beside; /* of pairs the calibration does not know; factor NULL = none */
 };
 

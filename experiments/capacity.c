@@ -3,6 +3,7 @@
 
 #include "experiments/breakdown.h"
 #include "experiments/cell.h"
+#include "experiments/workers.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -82,9 +83,17 @@ static int keep_figures(const struct search *s, const struct ct_cell_result *r, 
 	return 0;
 }
 
-static int run_once(struct search *s, const struct subject *u, int64_t nodes, size_t run, struct run *to,
-		    struct ct_err *err)
+/* The runs of a size, as items for workers. */
+struct batch {
+	struct search *s;
+	const struct subject *u;
+	struct size *size;
+};
+
+static int run_once(void *ctx, size_t item, void *result, struct ct_err *err)
 {
+	const struct batch *b = ctx;
+	struct search *s = b->s;
 	const struct ct_cell_request cell = { .pool = s->pool,
 					      .want_jobs = s->want_classes,
 					      .interrupt = s->q->interrupt };
@@ -93,23 +102,68 @@ static int run_once(struct search *s, const struct subject *u, int64_t nodes, si
 	int rc;
 
 	ct_config_init(&c);
-	rc = configure(s, u, nodes, run, &c, err);
+	rc = configure(s, b->u, b->size->nodes, item, &c, err);
 	if (!rc)
 		rc = ct_cell_run(&c, &cell, &r, err);
 	if (!rc) {
 		s->c->stopped |= r.stopped;
-		rc = keep_figures(s, &r, to, err);
+		rc = keep_figures(s, &r, result, err);
 		ct_cell_fini(&r);
 	}
 	ct_config_fini(&c);
-	if (s->q->progress)
-		s->q->progress(s->q->ctx, ++s->runs_done);
+	return rc;
+}
+
+static void take_run(void *ctx, size_t item, const void *result)
+{
+	const struct batch *b = ctx;
+
+	memcpy(&b->size->run[item], result, sizeof *b->size->run);
+	if (b->s->q->progress)
+		b->s->q->progress(b->s->q->ctx, ++b->s->runs_done);
+}
+
+/* So that every worker finds them, and none makes them anew for every size. */
+static int read_jobs(const struct batch *b, struct ct_err *err)
+{
+	int rc = 0;
+
+	for (size_t r = 0; r < b->s->c->runs && !rc; r++) {
+		struct ct_workload *work;
+		struct ct_config c;
+
+		ct_config_init(&c);
+		rc = configure(b->s, b->u, b->size->nodes, r, &c, err);
+		if (!rc)
+			rc = ct_jobs_pool_get(b->s->pool, &c, NULL, NULL, &work, err);
+		ct_config_fini(&c);
+	}
+	return rc;
+}
+
+static int run_batch(struct batch *b, struct ct_err *err)
+{
+	const struct ct_capacity_request *q = b->s->q;
+	const struct ct_workers workers = { .processes = q->processes,
+					    .bytes = sizeof *b->size->run,
+					    .run = run_once,
+					    .take = take_run,
+					    .ctx = b,
+					    .interrupted = q->interrupt };
+	int rc = 0;
+
+	if (b->u->n == 1 && q->processes > 1)
+		rc = read_jobs(b, err);
+	if (!rc)
+		rc = ct_workers_run(&workers, b->s->c->runs, err);
+	b->s->c->stopped |= q->interrupt && *q->interrupt;
 	return rc;
 }
 
 /* The runs of a size, made when they are not there. *out stays valid until the next call. */
 static int runs_of(struct search *s, struct subject *u, int64_t nodes, const struct size **out, struct ct_err *err)
 {
+	struct batch b = { .s = s, .u = u };
 	struct size *k;
 
 	for (size_t i = 0; i < u->n; i++)
@@ -120,8 +174,9 @@ static int runs_of(struct search *s, struct subject *u, int64_t nodes, const str
 	CT_GROW(u->size, u->cap, u->n + 1);
 	k = &u->size[u->n++];
 	*k = (struct size){ nodes, ct_calloc(s->c->runs, sizeof *k->run) };
-	for (size_t r = 0; r < s->c->runs && !s->c->stopped; r++)
-		CT_TRY(run_once(s, u, nodes, r, &k->run[r], err));
+	b.size = k;
+	if (!s->c->stopped)
+		CT_TRY(run_batch(&b, err));
 	*out = k;
 	return 0;
 }

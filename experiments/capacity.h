@@ -72,6 +72,7 @@ struct ct_capacity_request {
 	int in_nodes;
 	size_t runs; /* 0: 5 where the jobs are generated, else 1 */
 	int is_static;
+	unsigned processes; /* for the seeds of a size; 0, 1: this one alone. Answers do not depend on it */
 	const volatile sig_atomic_t *interrupt;
 	void (*progress)(void *ctx, uint64_t runs_done); /* may be NULL */
 	void *ctx;

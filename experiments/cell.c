@@ -36,6 +36,7 @@ int ct_cell_config(struct ct_config *c, const char *file, const struct ct_cell_s
 static int prepare(struct ct_config *c, const struct ct_cell_request *q, struct ct_setup *s, struct ct_err *err)
 {
 	s->pool = q->pool;
+	s->trained = q->trained;
 	CT_TRY(ct_setup_trace(s, c, q->reading, q->ctx, err));
 	if (q->have_read)
 		q->have_read(q->ctx, s->work);
@@ -72,6 +73,7 @@ int ct_cell_run(struct ct_config *c, const struct ct_cell_request *q, struct ct_
 	memset(out, 0, sizeof *out);
 	rc = prepare(c, q, &out->setup, err);
 	spec.world = out->setup.spec;
+	spec.world.record_decisions &= q->want_jobs; /* else nobody would read them */
 	spec.belief = out->setup.belief;
 	if (!rc)
 		rc = ct_control_run(&spec, &out->world, &out->perf, err);

@@ -55,7 +55,8 @@ int ct_cell_config(struct ct_config *c, const char *file, const struct ct_cell_s
 
 /* All members may be zero. */
 struct ct_cell_request {
-	struct ct_jobs_pool *pool; /* NULL: the trace is read for this cell alone */
+	struct ct_jobs_pool *pool;  /* NULL: the trace is read for this cell alone */
+	struct ct_trained *trained; /* calib/belief.h; NULL: what is trained serves this cell alone */
 	int want_jobs; /* fill result.jobs and series, as a result file needs them: 100 bytes a job and more */
 	const volatile sig_atomic_t *interrupt; /* nonzero: the cell ends at its next instant, as stopped */
 	ct_jobs_progress *reading;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cotenant calib fit | import | show | train | eval */
+/* cotenant calib fit | import | show | train | eval | scenario | posterior */
 #include "experiments/cmd_calib.h"
 
 #include "experiments/data_path.h"
@@ -26,7 +26,8 @@ enum {
 	CURVE,
 	VOLCANO,
 	WITHOUT,
-	EVALUATIONS
+	EVALUATIONS,
+	BLIND_HOST
 };
 static const struct ct_flag flags[] = {
 	{ "solo", SOLO, "FILE", "fit: CSV of throughputs alone; eval: of Lucid's form; import gavel: of decays" },
@@ -41,12 +42,13 @@ static const struct ct_flag flags[] = {
 	{ "curve", CURVE, NULL, "eval of measured pairs: error by the share of pairs shown" },
 	{ "dir", DIR_, "DIR", "calibration folder (default data:calib/a100-40gb)" },
 	{ "seed", SEED, "N", "fit, import, train, eval: the (first) seed (default 1)" },
-	{ "out", OUT, "PATH", "fit, import, train: file to write; show: folder for CSV files" },
+	{ "out", OUT, "PATH", "fit, import, train, posterior: file to write; show: folder for CSV files" },
 	{ "predictor", PREDICTOR, "NAME", "train: dnn, xgb or linear (default dnn)" },
 	{ "seeds", SEEDS, "N", "eval: how many, for the intervals (default 3); scenario: runs of a vector (60)" },
 	{ "volcano", VOLCANO, "NAME", "scenario: the Volcano profile that is fitted (default volcano)" },
 	{ "without", WITHOUT, "FIGURE", "scenario: a figure that the loss leaves out, e.g. one out of reach" },
 	{ "evaluations", EVALUATIONS, "N", "scenario: vectors tried from each of four starts (default 30)" },
+	{ "blind-host", BLIND_HOST, NULL, "posterior: host pressure's prior is the share of time the GPU is idle" },
 	{ "jobs", 'j', "N", "scenario: worker processes (default 1)" },
 	{ "json", JSON, NULL, "one JSON document on stdout" },
 	{ 0 },
@@ -56,8 +58,13 @@ static const struct action {
 	const char *name;
 	int (*run)(struct ct_calib_args *a);
 } actions[] = {
-	{ "fit", ct_calib_cmd_fit },     { "import", ct_calib_cmd_import }, { "show", ct_calib_cmd_show },
-	{ "train", ct_calib_cmd_train }, { "eval", ct_calib_cmd_eval },     { "scenario", ct_calib_cmd_scenario },
+	{ "fit", ct_calib_cmd_fit },
+	{ "import", ct_calib_cmd_import },
+	{ "show", ct_calib_cmd_show },
+	{ "train", ct_calib_cmd_train },
+	{ "eval", ct_calib_cmd_eval },
+	{ "scenario", ct_calib_cmd_scenario },
+	{ "posterior", ct_calib_cmd_posterior },
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
@@ -154,6 +161,9 @@ static int take(struct ct_calib_args *a, int id, const char *arg)
 		return positive(a, "evaluations", arg, &a->evaluations);
 	case 'j':
 		return positive(a, "jobs", arg, &a->processes);
+	case BLIND_HOST:
+		a->blind_host = 1;
+		break;
 	case MEASURED:
 		a->measured = 1;
 		break;
@@ -182,7 +192,8 @@ static int run(const struct ct_command *self, struct ct_program *program, int ar
 
 const struct ct_command ct_cmd_calib = {
 	.name = "calib",
-	.usage = "fit | import lucid DIR | import gavel FILE | show [FILE.h5] | train | eval | scenario [OPTION]...",
+	.usage = "fit | import lucid DIR | import gavel FILE | show [FILE.h5] | train | eval | scenario | posterior "
+		 "[OPTION]...",
 	.summary = "calibrate contention from measured pairs, and look at a calibration",
 	.flags = flags,
 	.notes = "solo.csv: config_id,workload,type,throughput; counters and knobs where known\n"
@@ -197,6 +208,7 @@ const struct ct_command ct_cmd_calib = {
 		    "  cotenant calib eval --pairs gavel_pairs.csv --gpu v100\n"
 		    "  cotenant calib eval --calib lucid.h5 --curve\n"
 		    "  cotenant calib scenario -j 2 --out fit.csv     load, spread and tilt behind `cotenant repro`\n"
+		    "  cotenant calib posterior --out calib/a100-40gb/posterior.csv     how sure: for calib.draw\n"
 		    "  cotenant run --set calib=my-gpu.h5 ...",
 	.run = run,
 };

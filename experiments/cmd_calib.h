@@ -17,7 +17,7 @@ struct ct_calib_args {
 	const char *dir, *solo, *pairs, *mode, *gpu, *gpu_mem, *reserve, *out, *predictor, *calib;
 	uint64_t seed;
 	unsigned seeds; /* how many; 0: as it likes */
-	int measured, json, curve;
+	int measured, json, curve, blind_host;
 	/* scenario */
 	const char *volcano, *without;
 	unsigned processes, evaluations; /* 0: as it likes */
@@ -38,5 +38,6 @@ int ct_calib_cmd_show(struct ct_calib_args *a);
 int ct_calib_cmd_train(struct ct_calib_args *a);
 int ct_calib_cmd_eval(struct ct_calib_args *a);
 int ct_calib_cmd_scenario(struct ct_calib_args *a);
+int ct_calib_cmd_posterior(struct ct_calib_args *a);
 
 #endif

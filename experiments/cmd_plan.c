@@ -14,6 +14,7 @@ static const struct ct_flag flags[] = {
 	{ "vary", FLAG_VARY, "RANGE", "gpus=LO..HI or nodes=LO..HI, by nodes of cluster.gpus_per_node" },
 	{ "policies", FLAG_POLICIES, "A,B,...", "instead of policy.name; --static: the pools', then the others" },
 	{ "runs", FLAG_RUNS, "N", "seeds a size, from sim.seed on (5 where jobs are generated, else 1)" },
+	{ "jobs", 'j', "N", "worker processes (1); results do not depend on it" },
 	{ "static", FLAG_STATIC, NULL, "two pools, first policy, against one cluster, other policies" },
 	{ "json", FLAG_JSON, NULL, "one JSON document instead of the tables" },
 	{ "progress", FLAG_PROGRESS, "WHEN", "auto (on a terminal), always, never" },
@@ -52,12 +53,18 @@ static int add_target(struct input *in, const char *text, struct ct_err *err)
 	return ct_capacity_target_parse(text, &in->q.target[in->q.n_targets++], err);
 }
 
-enum { RUNS_MOST = 10000 };
+enum { RUNS_MOST = 10000, PROCESSES_MOST = 1024 };
 static int take_flag(struct input *in, int id, const char *arg, struct ct_err *err)
 {
 	int64_t runs;
 
 	switch (id) {
+	case 'j':
+		if (ct_parse_i64(arg, strlen(arg), &runs) || runs < 1 || runs > PROCESSES_MOST)
+			return ct_err_at(err, CT_EUSAGE, NULL, "-j wants 1 to %d, got '%.60s'", (int)PROCESSES_MOST,
+					 arg);
+		in->q.processes = (unsigned)runs;
+		return 0;
 	case FLAG_TARGET:
 		return add_target(in, arg, err);
 	case FLAG_VARY:

@@ -7,6 +7,7 @@
 #include "experiments/repro.h"
 #include "experiments/repro_figures.h"
 #include "experiments/repro_fits.h"
+#include "experiments/repro_iac.h"
 #include "experiments/repro_shown.h"
 #include "experiments/repro_sources.h"
 #include "experiments/repro_traces.h"
@@ -409,6 +410,26 @@ static int accept(const struct request *q, const struct ct_repro *rows, struct c
 	return rc;
 }
 
+/* Those that are only shown, first and by themselves; returns the others, in `rest`. */
+static const struct ct_repro *print_apart(const struct ct_paper *p, const struct ct_repro *rows, struct ct_repro *rest)
+{
+	struct ct_repro shown = { 0 };
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct ct_paper_figure *f = rows->row[i].figure;
+		struct ct_repro *to = f->runs && isnan(f->value) && !f->n_draws ? &shown : rest;
+
+		CT_GROW(to->row, to->cap, to->n + 1);
+		to->row[to->n++] = rows->row[i];
+	}
+	if (shown.n) {
+		ct_repro_print_shown(p, &shown, stdout);
+		fputs("\n", stdout);
+	}
+	free(shown.row);
+	return rest;
+}
+
 /* File name of the scenario behind the first row: a table's studies have one. */
 static const char *scenario_name(const struct ct_paper *p, const struct ct_repro *rows)
 {
@@ -437,21 +458,10 @@ static void print_listed(const struct ct_repro *rows, int ranged)
 	print_notes(rows);
 }
 
-/* Runs of which nothing is published have a table of their own. The figures stay those of `rows`. */
-static void part(const struct ct_repro *rows, struct ct_repro *listed, struct ct_repro *shown)
-{
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct ct_paper_figure *f = rows->row[i].figure;
-		struct ct_repro *to = f->runs && isnan(f->value) ? shown : listed;
-
-		CT_GROW(to->row, to->cap, to->n + 1);
-		to->row[to->n++] = rows->row[i];
-	}
-}
-
 static void print(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows)
 {
-	struct ct_repro listed = { 0 }, shown = { 0 };
+	struct ct_repro rest = { 0 };
+	const struct ct_repro *apart;
 
 	printf("%s; our means over seeds 1 to %" PRId64 "%s, %s%s%s%s\n\n", p->source, q->seeds,
 	       q->width > 0 ? " and more, see below" : "",
@@ -461,16 +471,11 @@ static void print(const struct request *q, const struct ct_paper *p, const struc
 		print_listed(rows, 1);
 		return;
 	}
-	part(rows, &listed, &shown);
-	if (listed.n)
-		print_listed(&listed, 0);
-	if (listed.n && shown.n)
-		fputs("\n", stdout);
-	if (shown.n)
-		ct_repro_print_shown(p, &shown, stdout);
+	apart = print_apart(p, rows, &rest);
+	if (apart->n)
+		print_listed(apart, 0);
 	print_stability(rows);
-	free(listed.row);
-	free(shown.row);
+	free(rest.row);
 }
 
 static int conclude(const struct request *q, const struct ct_paper *p, const struct ct_repro *rows, struct ct_err *err)
@@ -593,6 +598,14 @@ static int ceilings(const struct request *q, const struct ct_study *s, const cha
 	return 0;
 }
 
+/* Before anything runs. */
+static void say_expected(const struct ct_repro *expected)
+{
+	for (size_t i = 0; i < expected->n; i++)
+		if (*expected->row[i].figure->note)
+			ct_note("%s", expected->row[i].figure->note);
+}
+
 static int of_traces(const struct request *q, const struct ct_paper *p, const char *scenario, struct ct_repro *rows,
 		     struct ct_err *err)
 {
@@ -670,7 +683,7 @@ static const char *tables_of(const struct ct_paper *p, struct ct_arena *arena)
 
 static int repro(const struct ct_command *self, struct request *q, struct ct_program *program, struct ct_err *err)
 {
-	struct ct_repro rows = { 0 };
+	struct ct_repro rows = { 0 }, expected = { 0 };
 	const char *published, *scenario;
 	struct ct_inputs *inputs;
 	struct ct_study *s;
@@ -698,7 +711,10 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 	s = ct_study_new(p, scenario, q->set, q->n_set);
 	ct_study_inputs(s, inputs);
 	ct_repro_want(p, s, q->table, (unsigned)q->seeds);
-	rc = simulate(q, program, s, err);
+	rc = ct_repro_expect(q->table, &expected, err);
+	say_expected(&expected);
+	if (!rc)
+		rc = simulate(q, program, s, err);
 	if (!rc && !*program->interrupted) {
 		ct_repro_rows(p, s, q->table, &rows);
 		rc = widen(q, program, p, s, &rows, err);
@@ -709,6 +725,8 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 		rc = ceilings(q, s, scenario, &rows, err);
 	if (!rc && !*program->interrupted)
 		rc = ct_repro_calibration(q->table, &rows, err);
+	ct_repro_find_iac(&rows);
+	ct_repro_prepend(&rows, &expected);
 	if (!rc && !*program->interrupted)
 		rc = of_traces(q, p, scenario, &rows, err);
 	if (!rc && !*program->interrupted)
@@ -716,6 +734,7 @@ static int repro(const struct ct_command *self, struct request *q, struct ct_pro
 	if (!rc && !*program->interrupted)
 		rc = conclude(q, p, &rows, err);
 	ct_repro_fini(&rows);
+	ct_repro_fini(&expected);
 	ct_study_free(s);
 	ct_inputs_free(inputs);
 	ct_paper_free(p);
@@ -756,11 +775,13 @@ const struct ct_command ct_cmd_repro = {
 	.notes =
 	    "The figures, their definitions and roles stand in experiments/paper/published.yaml, the one scenario\n"
 	    "behind them in experiments/paper/scenario.yaml. Only rows of role 'fit' were used to choose it.\n"
-	    "Tables: table4 to table9, load, overhead, crosscheck, terms, cases, instances, active, where, misses,\n"
-	    "convergence, sensitivity. all: every published figure once.\n"
+	    "Tables: table4 to table9, load, overhead, crosscheck, terms, cases, instances, active, where, why,\n"
+	    "gangs, misses, convergence, sensitivity, effects, sure, iac, fig1 to fig9, figures. all: every published "
+	    "figure once.\n"
 	    "real: days of published traces instead; worlds: measured pairs of other GPUs, nothing fitted (--data).",
 	.examples = "  cotenant repro table4\n"
 		    "  cotenant repro all --seeds 20 -j 2 --json > all.json\n"
+		    "  cotenant repro sure --seeds 40 -j 2\n"
 		    "  cotenant repro table4 --seeds 40 --width 3\n"
 		    "  cotenant repro real --data ../shared/data -j 2\n"
 		    "  cotenant repro fig1 --data ../shared/data --out build/paper\n"

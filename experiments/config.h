@@ -7,7 +7,7 @@
  *	policy:       name and the options of that policy
  *	sim:          seed until warmup censor attain_floor residents ...
  *	contention:   pairs fallback
- *	calib:        dir file residual scaling gpu_span
+ *	calib:        dir file residual scaling gpu_span amp static draw host measured ...
  *	iac:          predictor file seed profile_error pairs
  *	transitions:  file start switch migrate resume
  *	failures:     file mtbf shape repair gpu_mtbf ... checkpoint restart
@@ -69,9 +69,9 @@ struct ct_config {
 		size_t n_options, cap_options;
 	} trace;
 	struct {
-		const char *kind, *constants;   /* kind NULL: the jobs are those of trace.file */
-		int64_t jobs, node_gpus, seed;  /* seed -1: sim.seed */
-		double days, gpus, load, share; /* 0: what the generator says; gpus: of the cluster */
+		const char *kind, *constants, *change; /* kind NULL: the jobs are those of trace.file */
+		int64_t jobs, node_gpus, seed;         /* seed -1: sim.seed */
+		double days, gpus, load, share;        /* 0: what the generator says; gpus: of the cluster */
 		double spread, tilt;
 		int failed;
 	} generate;
@@ -112,6 +112,10 @@ struct ct_config {
 		int residual;
 		double scaling, gpu_span;
 		int amp, jobs_start; /* jobs_start: 0 default, 1 fastest */
+		int64_t draw;
+		int host, measured; /* host: 0 fitted, 1 blind */
+		double default_batch;
+		const char *change;
 	} calib;
 	struct {
 		const char *file;

@@ -65,6 +65,8 @@ static const struct ct_opt generate_opts[] = {
 	  "also jobs that fail, as in the trace (state 'Failed')", WHERE },
 	{ "constants", CT_OPT_TEXT, AT(generate.constants), "", 0, 0, NULL, NULL,
 	  "instead of the generator's own file of constants", PATH },
+	{ "change", CT_OPT_TEXT, AT(generate.change), "", 0, 0, NULL, NULL,
+	  "constants that are otherwise: infer_share=*0.8, train_gpus@8=0 (NAME[@KEY]=VALUE, *FACTOR)", WHERE },
 	{ 0 },
 };
 static const struct ct_opt cluster_opts[] = {
@@ -166,6 +168,19 @@ static const struct ct_opt calib_opts[] = {
 	  "training runs on as few as num_gpus / this GPUs under a policy that makes use of it; 4 is the median of "
 	  "PAI's users, 1 = never",
 	  WHERE /* in the jobs' min_gpus */ },
+	{ "draw", CT_OPT_INT, AT(calib.draw), "0", 0, 1e9, NULL, NULL,
+	  "the truth is this draw from the posterior of the folder's fit, 0 = the best fit itself",
+	  WHERE /* likewise */ },
+	{ "host", CT_OPT_ENUM, AT(calib.host), "fitted", 0, 0, "fitted|blind", NULL,
+	  "prior of host pressure: as the folder has it, or the share of time in which the GPU is idle",
+	  WHERE /* likewise */ },
+	{ "measured", CT_OPT_BOOL, AT(calib.measured), "false", 0, 0, NULL, NULL,
+	  "the folder's measured pairs (table6.csv) replace the model", WHERE /* likewise */ },
+	{ "default_batch", CT_OPT_DOUBLE, AT(calib.default_batch), "1", 1. / 1024, 1, NULL, "x",
+	  "batch of the folder's default configurations over the largest", WHERE /* likewise */ },
+	{ "change", CT_OPT_TEXT, AT(calib.change), "", 0, 0, NULL, NULL,
+	  "numbers of workloads.csv or the contention that are otherwise: sm=*0.8, host@BERT=0.1, c_H=0.9",
+	  WHERE /* likewise */ },
 	{ 0 },
 };
 /* 24 to 25 % of the pairs were measured for the paper; a file has what its owner measured. */

@@ -57,6 +57,7 @@ static int generate(struct ct_config *c, struct ct_workload **out, struct ct_err
 		.load = c->generate.load,
 		.spread = c->generate.spread,
 		.tilt = c->generate.tilt,
+		.change = c->generate.change,
 	};
 
 	CT_TRY(ct_jobs_generator_files(g, &o, &c->arena, err));

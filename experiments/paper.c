@@ -285,6 +285,7 @@ static void read_figure(struct ct_paper *p, const struct ct_yaml *y, struct ct_e
 				     .study = SIZE_MAX,
 				     .variant = SIZE_MAX,
 				     .over = SIZE_MAX,
+				     .against = SIZE_MAX,
 				     .metric = -1,
 				     .scale = 1 };
 
@@ -332,9 +333,57 @@ static const char *joined(struct ct_paper *p, const char *a, const char *b, cons
 	return text;
 }
 
-/* "mean_jct_s/volcano" */
-static void show_one(struct ct_paper *p, const char *table, const struct ct_yaml *study, const struct ct_yaml *variant,
-		     const struct ct_yaml *metric, struct ct_err *err)
+/* The published figure of the same thing, for its value; NULL. */
+static const struct ct_paper_figure *published_like(const struct ct_paper *p, const struct ct_paper_figure *f)
+{
+	size_t main = ct_paper_study(p, "main");
+
+	for (size_t i = 0; i < p->n_figures; i++) {
+		const struct ct_paper_figure *g = &p->figure[i];
+
+		if (g->runs && !isnan(g->value) && !g->n_draws && g->study == main && g->variant == f->variant &&
+		    g->metric == f->metric && g->over == f->over && !g->invert)
+			return g;
+	}
+	return NULL;
+}
+
+/* Two figures of what was made for the first draw: their spread, and the whole. */
+static void show_pooled(struct ct_paper *p, const struct ct_yaml *studies, const char *name, unsigned seeds_most)
+{
+	struct ct_paper_figure f = p->figure[--p->n_figures];
+	const struct ct_paper_figure *like = published_like(p, &f);
+	size_t *draw = CT_NEW(&p->arena, size_t, studies->n), n = 0;
+
+	for (const struct ct_yaml *s = studies->first; s; s = s->next)
+		draw[n++] = ct_paper_study(p, s->text);
+	f.draw = draw;
+	f.n_draws = n;
+	f.seeds_most = seeds_most;
+	if (like) {
+		f.value = like->value;
+		f.scale = like->scale;
+		f.unit = like->unit;
+		f.place = like->place;
+	}
+	for (f.spread = 1; f.spread >= 0; f.spread--) {
+		char what[128];
+		size_t length = (size_t)snprintf(what, sizeof what, "%.60s.%s", name, f.spread ? "spread" : "whole");
+
+		f.id = joined(p, f.table, ct_arena_text(&p->arena, what, length), p->variant[f.variant].name,
+			      ct_study_metric_key(f.metric));
+		f.definition = f.spread
+				   ? "over draws of the truth from its posterior: the draws' means, and where 95 % of "
+				     "these lie"
+				   : "truth and seeds together: the mean under the truth that holds, and one run of it";
+		CT_GROW(p->figure, p->cap_figures, p->n_figures + 1);
+		p->figure[p->n_figures++] = f;
+	}
+}
+
+/* "mean_jct_s/volcano"; `against`: what it is of its value in that study */
+static void show_one(struct ct_paper *p, const char *table, size_t against, const struct ct_yaml *study,
+		     const struct ct_yaml *variant, const struct ct_yaml *metric, struct ct_err *err)
 {
 	struct ct_paper_figure f = { .table = table,
 				     .unit = "",
@@ -346,11 +395,16 @@ static void show_one(struct ct_paper *p, const char *table, const struct ct_yaml
 				     .from = CT_FROM_RUNS,
 				     .runs = 1,
 				     .over = SIZE_MAX,
+				     .against = against,
 				     .scale = 1 };
 	const char *slash = strchr(metric->text, '/');
 	struct ct_yaml part = *metric;
 
 	f.definition = slash ? "ratio of means" : "mean";
+	if (against != SIZE_MAX) {
+		f.definition = slash ? "ratio of means, by the same ratio in the other study" : "ratio of means";
+		f.unit = "x";
+	}
 	if (slash) {
 		f.unit = "x";
 		part.text = slash + 1;
@@ -376,15 +430,26 @@ static void show_one(struct ct_paper *p, const char *table, const struct ct_yaml
 static void read_shown(struct ct_paper *p, const struct ct_yaml *y, struct ct_err *err)
 {
 	const struct ct_yaml *studies, *variants, *metrics;
-	const char *table = NULL;
+	const char *table = NULL, *pooled = NULL;
+	size_t against = SIZE_MAX;
+	double most = 0;
 
 	if (y->type != CT_YAML_MAP) {
 		refuse(&y->at, err, "shown", "mappings", ct_yaml_type_name(y));
 		return;
 	}
-	for (const struct ct_yaml *c = y->first; c; c = c->next)
+	for (const struct ct_yaml *c = y->first; c; c = c->next) {
 		if (!strcmp(c->key, "table") && c->type == CT_YAML_SCALAR)
 			table = c->text;
+		else if (!strcmp(c->key, "pooled") && c->type == CT_YAML_SCALAR)
+			pooled = c->text;
+		else if (!strcmp(c->key, "seeds_most") && c->type == CT_YAML_SCALAR)
+			set_number(c, c->text, &most, err);
+		else if (!strcmp(c->key, "against") && c->type == CT_YAML_SCALAR)
+			set_index(c, p->study, p->n_studies, &against, err);
+	}
+	if (most < 0 || most > 1000)
+		ct_err_add(err, CT_ECONFIG, &y->at, "'seeds_most' wants 0 to 1000, got %g", most);
 	if (!table)
 		ct_err_add(err, CT_ECONFIG, &y->at, "'table' is missing");
 	studies = list_of(y, "studies", err);
@@ -395,10 +460,20 @@ static void read_shown(struct ct_paper *p, const struct ct_yaml *y, struct ct_er
 	for (const struct ct_yaml *s = studies->first; s; s = s->next)
 		for (const struct ct_yaml *v = variants->first; v; v = v->next)
 			for (const struct ct_yaml *m = metrics->first; m; m = m->next) {
-				if (s->type != CT_YAML_SCALAR || v->type != CT_YAML_SCALAR || m->type != CT_YAML_SCALAR)
+				if (s->type != CT_YAML_SCALAR || v->type != CT_YAML_SCALAR ||
+				    m->type != CT_YAML_SCALAR) {
 					refuse(&m->at, err, table, "names", ct_yaml_type_name(m));
+					continue;
+				}
+				show_one(p, table, against, s, v, m, err);
+				if (err->code)
+					continue;
+				if (pooled && s == studies->first)
+					show_pooled(p, studies, pooled, (unsigned)most);
+				else if (pooled)
+					p->n_figures--; /* its study is known to be there */
 				else
-					show_one(p, table, s, v, m, err);
+					p->figure[p->n_figures - 1].seeds_most = (unsigned)most;
 			}
 }
 

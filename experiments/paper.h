@@ -51,10 +51,17 @@ struct ct_paper_figure {
 	const char *config;          /* of a case */
 	int64_t count;               /* of what the clock measures */
 	size_t study, variant, over; /* indices; over SIZE_MAX: no ratio */
+	size_t against;              /* a study: ours is the value by that one's; SIZE_MAX: none */
 	int metric;                  /* experiments/study.h */
 	double scale;
 	int invert, complement; /* 1 / ratio; 1 - ratio */
-	int bounded;            /* of a scheduler that does not reshape jobs: ceiling.h says what it cannot reach */
+	/* Over studies that differ in a draw of the truth, instead of one study; NULL: one. The
+	 * published value beside it is that of the same figure in the tables. */
+	const size_t *draw;
+	size_t n_draws;
+	int spread;          /* the range of the draws' means; 0: truth and seeds together */
+	unsigned seeds_most; /* 0: as many as asked for */
+	int bounded;         /* of a scheduler that does not reshape jobs: ceiling.h says what it cannot reach */
 };
 
 /* What `cotenant plan --static` is asked for the figures from `plan`, see capacity.h. */

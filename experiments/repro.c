@@ -25,7 +25,7 @@ void ct_repro_fini(struct ct_repro *r)
 /* "all" is what is published, each cell once; what is only shown is asked for by name. */
 static int concerns(const struct ct_paper_figure *f, const char *table)
 {
-	return (!strcmp(table, "all") && !isnan(f->value) && !f->again) || !strcmp(f->table, table) ||
+	return (!strcmp(table, "all") && !isnan(f->value) && !f->again && !f->n_draws) || !strcmp(f->table, table) ||
 	       (!strcmp(table, "figures") && !strncmp(f->table, "fig", strlen("fig")));
 }
 
@@ -37,6 +37,19 @@ int ct_repro_knows(const struct ct_paper *p, const char *table)
 	return !strcmp(table, "table6") || !strcmp(table, "table7");
 }
 
+static unsigned seeds_of(const struct ct_paper_figure *f, unsigned seeds)
+{
+	return f->seeds_most && f->seeds_most < seeds ? f->seeds_most : seeds;
+}
+
+/* The k-th study of a figure; SIZE_MAX past the last. */
+static size_t study_of(const struct ct_paper_figure *f, size_t k)
+{
+	if (!f->n_draws)
+		return k == 0 ? f->study : k == 1 ? f->against : SIZE_MAX;
+	return k < f->n_draws ? f->draw[k] : SIZE_MAX;
+}
+
 void ct_repro_want(const struct ct_paper *p, struct ct_study *s, const char *table, unsigned seeds)
 {
 	for (size_t i = 0; i < p->n_figures; i++) {
@@ -44,9 +57,11 @@ void ct_repro_want(const struct ct_paper *p, struct ct_study *s, const char *tab
 
 		if (!f->runs || !concerns(f, table))
 			continue;
-		ct_study_want(s, f->study, f->variant, 1, seeds);
-		if (f->over != SIZE_MAX)
-			ct_study_want(s, f->study, f->over, 1, seeds);
+		for (size_t k = 0; study_of(f, k) != SIZE_MAX; k++) {
+			ct_study_want(s, study_of(f, k), f->variant, 1, seeds_of(f, seeds));
+			if (f->over != SIZE_MAX)
+				ct_study_want(s, study_of(f, k), f->over, 1, seeds_of(f, seeds));
+		}
 	}
 }
 
@@ -88,6 +103,38 @@ static void plain(struct ct_repro_row *r, const double *b, size_t n)
 	r->mean_hi = e.hi;
 	r->lo = single.lo;
 	r->hi = single.hi;
+}
+
+/* (d/c) / (b/a), or d/b */
+static void effect(struct ct_repro_row *r, const struct ct_paper_figure *f, const struct ct_study *s)
+{
+	double v[4][SEEDS_MOST], *log_of = v[0];
+	struct ct_estimate e, single;
+	size_t n = SEEDS_MOST;
+
+	for (int i = 0; i < 4; i++) {
+		size_t variant = i % 2 ? f->variant : f->over, k;
+
+		if (variant == SIZE_MAX)
+			continue;
+		k = ct_study_values(s, i < 2 ? f->against : f->study, variant, f->metric, v[i], SEEDS_MOST);
+		n = k < n ? k : n;
+	}
+	if (f->over == SIZE_MAX) {
+		ratio(r, v[1], v[3], n);
+		r->seeds = n;
+		return;
+	}
+	e = ct_double_ratio_interval(v[0], v[1], v[2], v[3], n, LEVEL);
+	for (size_t i = 0; i < n; i++)
+		log_of[i] = log(v[3][i] / v[2][i]) - log(v[1][i] / v[0][i]);
+	single = ct_prediction_interval(log_of, n, LEVEL);
+	r->ours = e.value;
+	r->mean_lo = e.lo;
+	r->mean_hi = e.hi;
+	r->lo = exp(single.lo);
+	r->hi = exp(single.hi);
+	r->seeds = n;
 }
 
 static void scale(struct ct_repro_row *r, double by)
@@ -133,6 +180,66 @@ void ct_repro_judge(struct ct_repro_row *r)
 		r->in_aim = fabs(r->ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
 }
 
+/* Runs of one draw: n values that average to (the logarithm of) its figure, and n single ones. */
+struct pool {
+	double *mean, *single;
+	size_t n;
+};
+
+/* A ratio of means is not the mean of ratios: ln(mb / ma) + b / mb - a / ma averages to its logarithm,
+ * and varies as that does to first order. */
+static void add_draw(struct pool *p, size_t at, const double *a, const double *b)
+{
+	double ma = a ? ct_mean(a, p->n) : 0, mb = ct_mean(b, p->n);
+
+	for (size_t i = 0; i < p->n; i++) {
+		p->mean[at + i] = a ? log(mb / ma) + b[i] / mb - a[i] / ma : b[i];
+		p->single[at + i] = a ? log(b[i] / a[i]) : b[i];
+	}
+}
+
+static void pooled(struct ct_repro_row *r, const struct ct_study *s)
+{
+	const struct ct_paper_figure *f = r->figure;
+	int is_ratio = f->over != SIZE_MAX;
+	double a[SEEDS_MOST], b[SEEDS_MOST];
+	struct ct_pooled mean, single;
+	struct pool p = { .n = SEEDS_MOST };
+
+	for (size_t k = 0; k < f->n_draws; k++) {
+		size_t n = ct_study_values(s, f->draw[k], f->variant, f->metric, b, SEEDS_MOST);
+		size_t m = is_ratio ? ct_study_values(s, f->draw[k], f->over, f->metric, a, SEEDS_MOST) : n;
+
+		n = m < n ? m : n;
+		p.n = n < p.n ? n : p.n;
+	}
+	p.n = f->seeds_most && f->seeds_most < p.n ? f->seeds_most : p.n;
+	p.mean = ct_calloc(f->n_draws * p.n + 1, sizeof *p.mean);
+	p.single = ct_calloc(f->n_draws * p.n + 1, sizeof *p.single);
+	for (size_t k = 0; k < f->n_draws; k++) {
+		ct_study_values(s, f->draw[k], f->variant, f->metric, b, p.n);
+		if (is_ratio)
+			ct_study_values(s, f->draw[k], f->over, f->metric, a, p.n);
+		add_draw(&p, k * p.n, is_ratio ? a : NULL, b);
+	}
+	mean = ct_pooled_intervals(p.mean, f->n_draws, p.n, LEVEL);
+	single = ct_pooled_intervals(p.single, f->n_draws, p.n, LEVEL);
+	r->ours = is_ratio ? exp(mean.mean.value) : mean.mean.value;
+	r->mean_lo = f->spread ? mean.lo : mean.mean.lo;
+	r->mean_hi = f->spread ? mean.hi : mean.mean.hi;
+	r->lo = f->spread ? NAN : single.single.lo;
+	r->hi = f->spread ? NAN : single.single.hi;
+	if (is_ratio) {
+		r->mean_lo = exp(r->mean_lo);
+		r->mean_hi = exp(r->mean_hi);
+		r->lo = exp(r->lo);
+		r->hi = exp(r->hi);
+	}
+	r->seeds = p.n;
+	free(p.mean);
+	free(p.single);
+}
+
 static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct ct_study *s)
 {
 	struct ct_repro_row r = { .figure = f,
@@ -151,6 +258,17 @@ static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct 
 
 	if (!f->runs)
 		return r;
+	if (f->against != SIZE_MAX) {
+		effect(&r, f, s);
+		return r;
+	}
+	if (f->n_draws) {
+		pooled(&r, s);
+		scale(&r, f->scale);
+		if (!f->spread && isfinite(r.lo) && !isnan(f->value))
+			r.agrees = f->value >= r.lo && f->value <= r.hi;
+		return r;
+	}
 	n = ct_study_values(s, f->study, f->variant, f->metric, b, SEEDS_MOST);
 	if (f->over != SIZE_MAX) {
 		size_t m = ct_study_values(s, f->study, f->over, f->metric, a, SEEDS_MOST);

@@ -101,6 +101,9 @@ static void print_block(const struct ct_paper *p, const struct ct_repro *rows, F
 		if (metric[k]->over != SIZE_MAX)
 			fprintf(to, "%s%s, as a ratio of means to %s under common arrivals", said++ ? ";\n" : "\n",
 				ct_study_metric_key(metric[k]->metric), p->variant[metric[k]->over].name);
+	if (n && metric[0]->against != SIZE_MAX)
+		fprintf(to, ";\nall by their values in study %s, under the same seeds",
+			p->study[metric[0]->against].name);
 	fputs("\n", to);
 }
 

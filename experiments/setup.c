@@ -142,6 +142,11 @@ static int load_calibration(struct ct_setup *s, const struct ct_config *c, struc
 		.scaling = c->calib.scaling,
 		.no_amp = !c->calib.amp,
 		.fastest = c->calib.jobs_start,
+		.world = { .draw = (uint64_t)c->calib.draw,
+			   .blind_host = c->calib.host,
+			   .default_batch = c->calib.default_batch,
+			   .change = c->calib.change },
+		.measured = c->calib.measured,
 		.beside = s->contention,
 	};
 
@@ -229,6 +234,7 @@ static int load_belief(struct ct_setup *s, const struct ct_config *c, struct ct_
 		.run_seed = (uint64_t)c->sim.seed,
 		.profile_error = c->iac.profile_error,
 		.pairs = c->iac.pairs,
+		.trained = s->trained,
 	};
 
 	if (!s->truth && c->iac.file)

@@ -22,6 +22,7 @@
 
 struct ct_setup {
 	struct ct_jobs_pool *pool;   /* set it before reading: take the jobs from there; NULL: read them */
+	struct ct_trained *trained;  /* likewise, of trained predictors */
 	struct ct_workload *work;    /* as the run sees it: stretched, when asked */
 	int work_is_pooled;          /* it belongs to the pool */
 	double load_read;            /* offered load before stretching; NaN without a cluster */

@@ -97,6 +97,43 @@ struct ct_estimate ct_prediction_interval(const double *v, size_t n, double leve
 	return around_mean(v, n, level, n ? sqrt(1 + 1 / (double)n) : 0.0);
 }
 
+static void around(struct ct_estimate *e, double value, double sd, double t)
+{
+	e->value = value;
+	e->sd = sd;
+	e->lo = value - t * sd;
+	e->hi = value + t * sd;
+}
+
+struct ct_pooled ct_pooled_intervals(const double *v, size_t draws, size_t seeds, double level)
+{
+	struct ct_pooled p = { unknown(draws * seeds, level), unknown(draws * seeds, level), NAN, NAN, NAN, NAN, NAN };
+	double *x = ct_calloc(draws + seeds + 1, sizeof *x), *u = x + draws, within = 0, b2, t;
+
+	if (draws < 2 || seeds < 2 || !all_finite(v, draws * seeds)) {
+		free(x);
+		return p;
+	}
+	for (size_t d = 0; d < draws; d++) {
+		x[d] = ct_mean(v + d * seeds, seeds);
+		within += covariance(v + d * seeds, v + d * seeds, seeds) / (double)draws;
+		for (size_t s = 0; s < seeds; s++)
+			u[s] += v[d * seeds + s] / (double)draws;
+	}
+	p.between = ct_deviation(x, draws);
+	p.shared = ct_deviation(u, seeds);
+	p.within = sqrt(within);
+	b2 = p.between * p.between * (1 + 1 / (double)draws);
+	t = student(draws, level);
+	around(&p.mean, ct_mean(x, draws), sqrt(b2 + p.shared * p.shared / (double)seeds), t);
+	around(&p.single, p.mean.value, sqrt(b2 + within * (1 + 1 / (double)seeds)), t);
+	gsl_sort(x, 1, draws);
+	p.lo = gsl_stats_quantile_from_sorted_data(x, 1, draws, (1 - level) / 2);
+	p.hi = gsl_stats_quantile_from_sorted_data(x, 1, draws, (1 + level) / 2);
+	free(x);
+	return p;
+}
+
 /* Ranks 1 <= l < u <= n with P(l <= B <= u - 1) >= level of B ~ Binomial(n, q). The
  * probabilities rise to one mode and fall: the likeliest w + 1 values in a row are the
  * likeliest w and the likelier neighbour. */
@@ -257,6 +294,36 @@ struct ct_estimate ct_ratio_interval(const double *a, const double *b, size_t n,
 	root = sqrt(fmax(0.0, B * B - A * C)); /* not negative but for rounding */
 	e.lo = (B - root) / A;
 	e.hi = (B + root) / A;
+	return e;
+}
+
+struct ct_estimate ct_double_ratio_interval(const double *a, const double *b, const double *c, const double *d,
+					    size_t n, double level)
+{
+	const double *const of[] = { a, b, c, d };
+	static const double sign[] = { 1, -1, -1, 1 };
+	struct ct_estimate e = unknown(n, level);
+	double mean[4], log_ratio = 0, sum = 0, half;
+
+	for (int k = 0; k < 4; k++) {
+		if (n == 0 || !all_finite(of[k], n) || !(ct_mean(of[k], n) > 0))
+			return e;
+		mean[k] = ct_mean(of[k], n);
+		log_ratio += sign[k] * log(mean[k]);
+	}
+	e.value = exp(log_ratio);
+	if (n < 2)
+		return e;
+	for (size_t i = 0; i < n; i++) {
+		double u = 0;
+
+		for (int k = 0; k < 4; k++)
+			u += sign[k] * (of[k][i] / mean[k] - 1);
+		sum += u * u;
+	}
+	half = student(n, level) * sqrt(sum / (double)(n - 1) / (double)n);
+	e.lo = exp(log_ratio - half);
+	e.hi = exp(log_ratio + half);
 	return e;
 }
 

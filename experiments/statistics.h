@@ -57,6 +57,22 @@ struct ct_estimate ct_quantile_interval(const double *v, size_t n, double q, dou
  * a few runs is itself uncertain: of 5 runs by a factor of about 2. */
 size_t ct_runs_needed(double sd, double half_width, double level);
 
+/* A truth that is not known: v[d * seeds + s] is run s under draw d of it, the same seeds
+ * under every draw. With the mean m over all, the variance B^2 of the draws' means and the
+ * variance W^2 of the seeds' means (each over the other), E^2 of the runs of one draw (mean
+ * over draws), and t of draws - 1 degrees of freedom:
+ *	mean    m +- t sqrt(B^2 (1 + 1/draws) + W^2 / seeds)    the mean over all seeds under the
+ *		one truth that holds, wherever that lies
+ *	single  m +- t sqrt(B^2 (1 + 1/draws) + E^2 (1 + 1/seeds))   the next run under it
+ * (two random effects, both normal). B^2 has 1/seeds of what draw and seed do together in
+ * it: a little too wide. Needs 2 draws and 2 seeds. */
+struct ct_pooled {
+	struct ct_estimate mean, single; /* sd: the root above */
+	double between, shared, within;  /* B, W, E */
+	double lo, hi;                   /* quantiles of the draws' means, (1 -+ level) / 2 */
+};
+struct ct_pooled ct_pooled_intervals(const double *v, size_t draws, size_t seeds, double level);
+
 /* ---- two systems under the same seeds (common random numbers): a[i] and b[i] saw
  * the same jobs and the same random draws, so their difference is far less noisy
  * than either ([L] sections 10.2.1 and 11.2). All differences are b - a. */
@@ -92,6 +108,12 @@ struct ct_paired ct_paired_compare(const double *a, const double *b, size_t n, d
  * Exact for normal pairs, where the delta method is too narrow for few. When mean(a)
  * cannot be told from 0 that set is unbounded: lo and hi are NaN. sd is NaN. */
 struct ct_estimate ct_ratio_interval(const double *a, const double *b, size_t n, double level);
+
+/* (mean(d) / mean(c)) / (mean(b) / mean(a)): what a ratio b/a becomes under a change, when all
+ * four saw the same draws. Positive values; Student's t for the logarithm, linear in the
+ * four means (delta method). sd is NaN. */
+struct ct_estimate ct_double_ratio_interval(const double *a, const double *b, const double *c, const double *d,
+					    size_t n, double level);
 
 /* ---- one long run in steady state */
 

@@ -3,20 +3,16 @@
 
 #include "experiments/config_table.h"
 #include "experiments/option.h"
+#include "experiments/workers.h"
 #include "sim/csv.h"
 #include "sim/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { SETTINGS = 64, PROCESSES = 64, MESSAGE = 1024 };
+enum { SETTINGS = 64 };
 
 struct cell {
 	size_t study, variant;
@@ -33,6 +29,7 @@ struct ct_study {
 	struct ct_inputs *inputs;
 	struct cell *cell;
 	size_t n, cap;
+	struct ct_trained *trained; /* each worker has its own copy */
 };
 
 /* ---- metrics */
@@ -162,6 +159,7 @@ struct ct_study *ct_study_new(const struct ct_paper *paper, const char *scenario
 	struct ct_study *s = ct_calloc(1, sizeof *s);
 
 	*s = (struct ct_study){ .paper = paper, .scenario = scenario, .set = set, .n_set = n_set };
+	s->trained = ct_trained_new();
 	return s;
 }
 
@@ -174,6 +172,7 @@ void ct_study_free(struct ct_study *s)
 {
 	if (!s)
 		return;
+	ct_trained_free(s->trained);
 	free(s->cell);
 	free(s);
 }
@@ -341,7 +340,7 @@ static int prepare(const struct ct_study *s, const struct cell *k, struct ct_err
 static int run_cell(const struct ct_study *s, struct cell *k, const volatile sig_atomic_t *interrupted,
 		    struct ct_err *err)
 {
-	const struct ct_cell_request request = { .interrupt = interrupted };
+	const struct ct_cell_request request = { .interrupt = interrupted, .trained = s->trained };
 	struct ct_arena arena = { 0 };
 	struct ct_err inner = { 0 };
 	struct ct_cell_result r;
@@ -360,179 +359,53 @@ static int run_cell(const struct ct_study *s, struct cell *k, const volatile sig
 	return inner.code ? named(s, k, &inner, err) : 0;
 }
 
-/* ---- processes: cell i is run by process i modulo their number, which sends the cell
- * back through its pipe */
+/* ---- all of them */
 
-struct message {
-	uint64_t index;
-	int code;
-	struct cell cell;
-	char text[MESSAGE];
+struct todo {
+	struct ct_study *s;
+	size_t *cell;
+	const volatile sig_atomic_t *interrupted;
 };
 
-static int send_all(int fd, const void *p, size_t n)
+static int run_item(void *ctx, size_t item, void *result, struct ct_err *err)
 {
-	const char *at = p;
+	const struct todo *t = ctx;
+	struct cell *k = &t->s->cell[t->cell[item]];
+	int rc = run_cell(t->s, k, t->interrupted, err);
 
-	while (n > 0) {
-		ssize_t k = write(fd, at, n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return -1;
-		at += k;
-		n -= (size_t)k;
-	}
-	return 0;
-}
-
-static void work(struct ct_study *s, const size_t *todo, size_t n, unsigned me, unsigned processes, int fd,
-		 const volatile sig_atomic_t *interrupted)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (size_t i = me; i < n && !(interrupted && *interrupted); i += processes) {
-		struct message m;
-		struct ct_err err = { 0 };
-
-		memset(&m, 0, sizeof m);
-		m.index = todo[i];
-		m.code = run_cell(s, &s->cell[todo[i]], interrupted, &err);
-		m.cell = s->cell[todo[i]];
-		snprintf(m.text, sizeof m.text, "%.*s", MESSAGE - 1, err.text);
-		if (send_all(fd, &m, sizeof m) || m.code)
-			_exit(1);
-	}
-	_exit(0);
-}
-
-struct child {
-	pid_t pid;
-	int fd;
-	size_t got; /* bytes of the message that is arriving */
-	struct message m;
-};
-
-static int take(struct ct_study *s, struct child *c, uint64_t *done, struct ct_err *err)
-{
-	ssize_t k = read(c->fd, (char *)&c->m + c->got, sizeof c->m - c->got);
-
-	if (k < 0)
-		return errno == EINTR ? 0 : ct_err_at(err, CT_EIO, NULL, "pipe of a worker: %s", strerror(errno));
-	if (k == 0) {
-		close(c->fd);
-		c->fd = -1;
-		return 0;
-	}
-	c->got += (size_t)k;
-	if (c->got < sizeof c->m)
-		return 0;
-	c->got = 0;
-	if (c->m.code)
-		return ct_err_at(err, (enum ct_code)c->m.code, NULL, "%s", c->m.text);
-	s->cell[c->m.index] = c->m.cell;
-	++*done;
-	return 0;
-}
-
-static int collect(struct ct_study *s, struct child *child, unsigned n, uint64_t total, const struct ct_study_run *how,
-		   struct ct_err *err)
-{
-	uint64_t done = 0;
-
-	for (;;) {
-		struct pollfd p[PROCESSES];
-		unsigned open = 0;
-
-		for (unsigned i = 0; i < n; i++) {
-			p[i] = (struct pollfd){ .fd = child[i].fd, .events = POLLIN };
-			open += child[i].fd >= 0;
-		}
-		if (!open)
-			return 0;
-		if (poll(p, n, -1) < 0 && errno != EINTR)
-			return ct_err_at(err, CT_EIO, NULL, "waiting for workers: %s", strerror(errno));
-		for (unsigned i = 0; i < n; i++)
-			if (child[i].fd >= 0 && p[i].revents)
-				CT_TRY(take(s, &child[i], &done, err));
-		if (how->progress)
-			how->progress(how->ctx, done, total);
-	}
-}
-
-static int begin(struct ct_study *s, const size_t *todo, size_t n, const struct ct_study_run *how, struct child *child,
-		 unsigned *started, unsigned processes, struct ct_err *err)
-{
-	for (unsigned i = 0; i < processes; i++) {
-		int fd[2];
-
-		if (pipe(fd))
-			return ct_err_at(err, CT_EIO, NULL, "pipe: %s", strerror(errno));
-		fflush(NULL);
-		child[i] = (struct child){ .pid = fork(), .fd = fd[0] };
-		if (child[i].pid < 0) {
-			close(fd[0]);
-			close(fd[1]);
-			return ct_err_at(err, CT_EIO, NULL, "fork: %s", strerror(errno));
-		}
-		if (child[i].pid == 0)
-			work(s, todo, n, i, processes, fd[1], how->interrupted);
-		close(fd[1]);
-		++*started;
-	}
-	return 0;
-}
-
-static int run_many(struct ct_study *s, const size_t *todo, size_t n, const struct ct_study_run *how,
-		    unsigned processes, struct ct_err *err)
-{
-	struct child *child = ct_calloc(processes, sizeof *child);
-	unsigned started = 0;
-	int rc = begin(s, todo, n, how, child, &started, processes, err);
-
-	if (!rc)
-		rc = collect(s, child, started, n, how, err);
-	for (unsigned i = 0; i < started; i++) {
-		int status;
-
-		if (rc)
-			kill(child[i].pid, SIGKILL);
-		if (child[i].fd >= 0)
-			close(child[i].fd);
-		while (waitpid(child[i].pid, &status, 0) < 0 && errno == EINTR)
-			;
-		if (!rc && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
-			rc = ct_err_at(err, CT_EIO, NULL, "a worker ended early (%s %d)",
-				       WIFSIGNALED(status) ? "signal" : "status",
-				       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	}
-	free(child);
+	memcpy(result, k, sizeof *k);
 	return rc;
+}
+
+static void take_item(void *ctx, size_t item, const void *result)
+{
+	const struct todo *t = ctx;
+
+	memcpy(&t->s->cell[t->cell[item]], result, sizeof *t->s->cell);
 }
 
 int ct_study_run(struct ct_study *s, const struct ct_study_run *how, struct ct_err *err)
 {
-	unsigned processes = how->processes < PROCESSES ? how->processes : PROCESSES;
-	size_t *todo = ct_calloc(s->n + 1, sizeof *todo), n = 0;
+	struct todo todo = { s, ct_calloc(s->n + 1, sizeof *todo.cell), how->interrupted };
+	const struct ct_workers workers = { .processes = how->processes,
+					    .bytes = sizeof(struct cell),
+					    .run = run_item,
+					    .take = take_item,
+					    .ctx = &todo,
+					    .interrupted = how->interrupted,
+					    .progress = how->progress,
+					    .progress_ctx = how->ctx };
+	size_t n = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < s->n; i++)
 		if (!s->cell[i].done)
-			todo[n++] = i;
+			todo.cell[n++] = i;
 	for (size_t i = 0; i < n && s->inputs && !rc; i++)
-		rc = prepare(s, &s->cell[todo[i]], err);
-	if (rc)
-		n = 0;
-	if (processes > 1 && n > 1) {
-		rc = run_many(s, todo, n, how, processes < n ? processes : (unsigned)n, err);
-		n = 0;
-	}
-	for (size_t i = 0; i < n && !rc && !(how->interrupted && *how->interrupted); i++) {
-		rc = run_cell(s, &s->cell[todo[i]], how->interrupted, err);
-		if (how->progress)
-			how->progress(how->ctx, i + 1, n);
-	}
-	free(todo);
+		rc = prepare(s, &s->cell[todo.cell[i]], err);
+	if (!rc)
+		rc = ct_workers_run(&workers, n, err);
+	free(todo.cell);
 	return rc;
 }
 

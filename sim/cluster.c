@@ -448,6 +448,7 @@ static void gpu_take(struct ct_cluster *c, struct ct_class *k, struct ct_node *n
 			ct_bits_add(&k->partial, at);
 	} else {
 		c->shared_gpus += g->n_residents == 2;
+		c->ever_shared = true;
 		if (g->used_milli >= 1000)
 			ct_bits_remove(&k->partial, at);
 	}

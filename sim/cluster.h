@@ -23,6 +23,7 @@
 #include "sim/err.h"
 #include "sim/memory.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CT_NONE UINT32_MAX /* no job, no slot, no node */
@@ -119,6 +120,7 @@ struct ct_cluster {
 	/* totals */
 	uint32_t busy_gpus;        /* with at least one resident */
 	uint32_t shared_gpus;      /* with at least two */
+	bool ever_shared;          /* some GPU was */
 	uint64_t used_milli;       /* allocated share, at most 1000 a GPU; pool shares included */
 	uint64_t used_mem_mib;     /* GPU memory held */
 	uint64_t capacity_milli;   /* of all GPUs, up or down */

@@ -68,6 +68,15 @@
 	X(switches, "", 0, "configuration switches")                                                                   \
 	X(migrations, "", 0, "migrations")                                                                             \
 	X(transition_s, "s", 1, "job time spent in all of these")                                                      \
+	/* Of one GPU (a share of one included) and of gangs, which ask for more: null without such jobs. */           \
+	X(mean_run_slowdown_single, "x", 3, "(finish - first start) / solo duration, jobs of one GPU: mean")           \
+	X(p90_run_slowdown_single, "x", 3, "90 % quantile of it: the slowest decile of them does worse")               \
+	X(mean_colo_slowdown_single, "x", 3,                                                                           \
+	  "1 + solo seconds not done because of jobs on the same GPUs / solo duration, jobs of one GPU: mean")         \
+	X(mean_run_slowdown_gang, "x", 3, "(finish - first start) / solo duration, jobs of more GPUs: mean")           \
+	X(p90_run_slowdown_gang, "x", 3, "90 % quantile of it")                                                        \
+	X(mean_colo_slowdown_gang, "x", 3,                                                                             \
+	  "1 + solo seconds not done because of jobs on any of its GPUs / solo duration, jobs of more GPUs: mean")     \
 	/* These five are known where failures are simulated (failures.h). */                                          \
 	X(availability_frac, "frac", 4, "GPU time that was up / GPU time of the cluster")                              \
 	X(node_failures, "", 0, "failures of whole nodes")                                                             \
@@ -104,7 +113,7 @@ extern const struct ct_metric_info ct_metric_info[CT_METRIC_COUNT];
  * out of tables and digests then, and out of files that are older than they. */
 static inline int ct_metric_is_optional(int m)
 {
-	return m >= CT_METRIC_availability_frac && m <= CT_METRIC_sm_union_frac;
+	return m >= CT_METRIC_mean_run_slowdown_single && m <= CT_METRIC_sm_union_frac;
 }
 
 /* The metric of that key, or -1. */

@@ -281,8 +281,8 @@ static void rate_neighbours(struct ct_world *w, const struct ct_slot *slots, uin
 {
 	uint32_t mark = ++w->mark;
 
-	if (!w->spec.contention && !w->spec.record_decisions)
-		return; /* nobody notices */
+	if (!w->cluster->ever_shared || (!w->spec.contention && !w->spec.record_decisions))
+		return; /* nobody is there, or notices */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ct_gpu *g = &w->cluster->gpus[slots[i].gpu];
 

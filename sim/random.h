@@ -22,15 +22,16 @@ enum ct_random_purpose {
 	CT_RANDOM_WORKLOAD = 3, /* generated jobs */
 	CT_RANDOM_TRUTH = 4,    /* frozen residual of a pair */
 	CT_RANDOM_TEST = 5,
-	CT_RANDOM_PREDICTOR = 6, /* training of an interference predictor */
-	CT_RANDOM_SAMPLING = 7,  /* which pairs a generated data set measures, and their noise */
-	CT_RANDOM_SAMPLE = 8,    /* which jobs of a trace are taken */
-	CT_RANDOM_GROUP = 16,    /* a generated group of jobs */
-	CT_RANDOM_HOUR = 18,     /* the arrival rate of one hour */
-	CT_RANDOM_ASSIGN = 19,   /* the workload of a job that names none */
-	CT_RANDOM_FAILURE = 20,  /* one outage of a node or GPU */
-	CT_RANDOM_BELIEF = 21,   /* errors of the profiles a scheduler sees; which measured pairs it learns from */
-	CT_RANDOM_CURVE = 22,    /* which measured pairs are kept apart */
+	CT_RANDOM_PREDICTOR = 6,  /* training of an interference predictor */
+	CT_RANDOM_SAMPLING = 7,   /* which pairs a generated data set measures, and their noise */
+	CT_RANDOM_SAMPLE = 8,     /* which jobs of a trace are taken */
+	CT_RANDOM_GROUP = 16,     /* a generated group of jobs */
+	CT_RANDOM_HOUR = 18,      /* the arrival rate of one hour */
+	CT_RANDOM_ASSIGN = 19,    /* the workload of a job that names none */
+	CT_RANDOM_FAILURE = 20,   /* one outage of a node or GPU */
+	CT_RANDOM_BELIEF = 21,    /* errors of the profiles a scheduler sees; which measured pairs it learns from */
+	CT_RANDOM_CURVE = 22,     /* which measured pairs are kept apart */
+	CT_RANDOM_POSTERIOR = 25, /* a draw of the truth from the posterior of its fit */
 };
 
 struct ct_philox {

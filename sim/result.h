@@ -39,9 +39,9 @@
  *	             job's first start and its end (sim/world.h, enum ct_stretch_kind)
  *	/perf        attributes, wall-clock figures; left out when there are none
  * Times are float64 seconds, exact to the microsecond below 2^52 us = 142 years, NaN = absent.
- * Texts are UTF-8, of fixed length and NUL-padded (bytes in h5py). Where one long
- * row among many would blow the column up, it holds integers: where each row's
- * NUL-terminated text begins in the data set that its attribute heap names.
+ * Texts are UTF-8, of fixed length and NUL-padded (bytes in h5py). In /stretches, and
+ * where one long row among many would blow the column up, it holds integers: where each
+ * row's NUL-terminated text begins in the data set that its attribute heap names.
  *
  * Columns of /jobs and jobs.csv: the Batsim/evalys names first,
  *	job_id workload_name submission_time requested_number_of_resources requested_time
@@ -90,7 +90,7 @@ struct ct_column {
 	const char *name, *unit; /* unit "" = none */
 	enum ct_column_type type;
 	int constant; /* v holds one element */
-	int narrow;   /* its numbers fit, and in a file take, 4 bytes */
+	int narrow;   /* its numbers fit, and in a file take, 4 bytes; its texts stand there in a heap */
 	union {
 		const double *f64;
 		const int64_t *i64;   /* I64 and TIME */

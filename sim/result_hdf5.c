@@ -196,6 +196,7 @@ struct store {
 	hid_t type, space, properties, set; /* type: of the elements in memory */
 	size_t width;                       /* bytes of one element in memory */
 	size_t chunk;                       /* rows written at a time */
+	int narrow;                         /* numbers and offsets of 4 bytes */
 	size_t *offset;                     /* texts: of every row in a heap beside the column; NULL: as they are */
 	char *heap;
 	size_t heap_bytes;
@@ -264,12 +265,32 @@ static double seconds_or_nan(ct_time t)
 	return t == CT_NO_TIME ? NAN : ct_seconds(t);
 }
 
+/* Rows [at, at + n) of a narrow column. HDF5 converts, too, with a buffer of a MiB that it
+ * clears for every column. */
+static void fill_narrow(const struct store *s, size_t at, size_t n)
+{
+	const struct ct_column *c = s->column;
+	int32_t *whole = s->block;
+	float *real = s->block;
+
+	for (size_t i = 0; i < n; i++) {
+		if (s->offset)
+			whole[i] = (int32_t)s->offset[at + i];
+		else if (c->type == CT_COLUMN_I64)
+			whole[i] = (int32_t)ct_cell_i64(c, at + i);
+		else
+			real[i] = (float)ct_cell_f64(c, at + i);
+	}
+}
+
 /* Rows [at, at + n) as they are stored. */
 static void fill_block(const struct store *s, size_t at, size_t n)
 {
 	const struct ct_column *c = s->column;
 
-	if (s->offset) {
+	if (s->narrow) {
+		fill_narrow(s, at, n);
+	} else if (s->offset) {
 		int64_t *to = s->block;
 
 		for (size_t i = 0; i < n; i++)
@@ -325,20 +346,27 @@ static void store_rows(struct writer *w, struct store *s)
 	}
 }
 
+static hid_t number_type(const struct store *s)
+{
+	if (s->offset || s->column->type == CT_COLUMN_I64)
+		return s->narrow ? H5T_NATIVE_INT32 : H5T_NATIVE_INT64;
+	return s->narrow ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+}
+
 static void store_type(struct writer *w, struct store *s)
 {
 	const struct ct_column *c = s->column;
 
 	s->width = is_text(c) ? longest_text(c, s->rows) : 8;
-	if (is_text(c) && too_much_padding(c, s->rows, s->width)) {
+	if (is_text(c) && s->rows && !c->constant && (c->narrow || too_much_padding(c, s->rows, s->width)))
 		make_heap(s);
-		s->width = 8;
-	}
-	if (is_text(c) && !s->offset)
+	if (is_text(c) && !s->offset) {
 		s->type = made(w, ct_hdf5_text_type(s->width));
-	else
-		s->type =
-		    made(w, H5Tcopy(s->offset || c->type == CT_COLUMN_I64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE));
+	} else {
+		s->narrow = c->narrow && s->heap_bytes <= INT32_MAX;
+		s->width = s->narrow ? 4 : 8;
+		s->type = made(w, H5Tcopy(number_type(s)));
+	}
 	s->chunk = CHUNK_BYTES / s->width ? CHUNK_BYTES / s->width : 1;
 	if (s->chunk > s->rows)
 		s->chunk = s->rows ? s->rows : 1;
@@ -397,13 +425,6 @@ static char *free_link(hid_t group, const char *name)
 	return s;
 }
 
-static hid_t file_type(const struct store *s)
-{
-	if (!s->column->narrow || s->rows <= SMALL_FRAME) /* of few, converting costs more than it saves */
-		return s->type;
-	return s->column->type == CT_COLUMN_I64 ? H5T_NATIVE_INT32 : H5T_NATIVE_FLOAT;
-}
-
 static void put_column(struct writer *w, hid_t group, const char *frame, const struct ct_column *c, size_t rows)
 {
 	struct store s = { .column = c, .rows = rows, .properties = H5I_INVALID_HID, .set = H5I_INVALID_HID };
@@ -417,8 +438,7 @@ static void put_column(struct writer *w, hid_t group, const char *frame, const s
 	s.space = made(w, H5Screate_simple(1, &n, NULL));
 	store_properties(w, &s);
 	if (!w->failed)
-		s.set =
-		    made(w, H5Dcreate2(group, link, file_type(&s), s.space, H5P_DEFAULT, s.properties, H5P_DEFAULT));
+		s.set = made(w, H5Dcreate2(group, link, s.type, s.space, H5P_DEFAULT, s.properties, H5P_DEFAULT));
 	if (!w->failed && !c->constant)
 		store_rows(w, &s);
 	put_text_attribute(w, s.set, "kind", ct_column_kind[c->type]);

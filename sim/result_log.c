@@ -2,7 +2,8 @@
 /* From the log of a finished world to the frames decisions, reasons and stretches. */
 #include "sim/result_frame.h"
 
-#include <stdio.h>
+#include "sim/strings.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,26 +43,44 @@ static void make_decisions(struct ct_result *r, const struct ct_log *log)
 
 /* ---- stretches */
 
-/* "0-3 8", as in /jobs; "node 2" for a share of one; "" where nothing was noted. */
-static const char *place_text(struct ct_arena *a, const struct ct_log *log, uint32_t place)
+static char *put_number(char *to, uint32_t v)
 {
-	const uint32_t *at;
-	char *text, *to;
+	char digit[10];
+	int n = 0;
 
-	if (place == CT_NONE)
-		return "";
-	at = log->place + place;
-	to = text = ct_arena_alloc(a, at[0] == CT_NONE ? 16 : 22 * (size_t)at[0] + 1, 1);
-	if (at[0] == CT_NONE)
-		snprintf(text, 16, "node %u", at[1]);
-	for (uint32_t i = 0; at[0] != CT_NONE && i < at[0]; i++) {
+	do
+		digit[n++] = (char)('0' + v % 10);
+	while (v /= 10);
+	while (n)
+		*to++ = digit[--n];
+	return to;
+}
+
+/* "0-3 8", as in /jobs; "node 2" for a share of one; "" where nothing was noted. Into
+ * the growing `text`; returns its length. */
+static size_t place_text(const struct ct_log *log, uint32_t place, char **text, size_t *cap)
+{
+	const uint32_t *at = place == CT_NONE ? NULL : log->place + place;
+	size_t ranges = at && at[0] != CT_NONE ? at[0] : 0;
+	char *to;
+
+	CT_GROW(*text, *cap, 22 * ranges + 16);
+	to = *text;
+	if (at && at[0] == CT_NONE)
+		to = put_number(stpcpy(to, "node "), at[1]);
+	for (size_t i = 0; i < ranges; i++) {
 		uint32_t first = at[1 + 2 * i], last = at[2 + 2 * i];
 
 		if (i)
 			*to++ = ' ';
-		to += sprintf(to, first == last ? "%u" : "%u-%u", first, last);
+		to = put_number(to, first);
+		if (first != last) {
+			*to++ = '-';
+			to = put_number(to, last);
+		}
 	}
-	return text;
+	*to = '\0';
+	return (size_t)(to - *text);
 }
 
 static const char *config_text(const struct ct_world *w, uint32_t job, uint32_t config)
@@ -72,28 +91,53 @@ static const char *config_text(const struct ct_world *w, uint32_t job, uint32_t 
 	return f && config < f->n && f->config[config].name ? f->config[config].name : "";
 }
 
-static void add_texts(struct ct_result *r, const struct ct_world *w, const struct ct_log *log)
+static void add_kinds(struct ct_result *r, const struct ct_log *log)
+{
+	struct ct_column *c = ct_frame_new(&r->stretches, &r->arena, "kind", "", CT_COLUMN_CODE);
+	struct ct_coder k;
+
+	ct_coder_init(&k, CT_STRETCH_KINDS, log->n_stretches);
+	for (size_t i = 0; i < log->n_stretches; i++)
+		ct_coder_put(&k, &r->arena, log->stretch[i].kind,
+			     ct_stretch_kind_name((enum ct_stretch_kind)log->stretch[i].kind), 0);
+	ct_coder_end(&k, &r->arena, c);
+	c->narrow = 1;
+}
+
+static void add_places(struct ct_result *r, const struct ct_log *log)
+{
+	struct ct_column *c = ct_frame_new(&r->stretches, &r->arena, "gpus", "", CT_COLUMN_CODE);
+	struct ct_strings strings;
+	struct ct_coder k;
+	char *text = NULL;
+	size_t cap = 0;
+
+	ct_strings_init(&strings);
+	ct_coder_init(&k, log->n_stretches + 1, log->n_stretches);
+	for (size_t i = 0; i < log->n_stretches; i++) {
+		size_t n = place_text(log, log->stretch[i].place, &text, &cap);
+
+		ct_coder_put(&k, &r->arena, ct_strings_add(&strings, text, n), text, 1);
+	}
+	ct_coder_end(&k, &r->arena, c);
+	ct_strings_fini(&strings);
+	free(text);
+	c->narrow = 1;
+}
+
+static void add_configs(struct ct_result *r, const struct ct_world *w, const struct ct_log *log)
 {
 	struct ct_frame *f = &r->stretches;
-	struct ct_arena scratch = { 0 };
 	size_t n = f->n_rows;
-	const char **kind = ct_calloc(4 * n, sizeof *kind), **gpus = kind + n, **config = gpus + n,
-		   **partner = config + n;
+	const char **config = ct_calloc(2 * n, sizeof *config), **partner = config + n;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct ct_stretch *s = &log->stretch[i];
-
-		kind[i] = ct_stretch_kind_name((enum ct_stretch_kind)s->kind);
-		gpus[i] = place_text(&scratch, log, s->place);
-		config[i] = config_text(w, s->job, s->config);
-		partner[i] = config_text(w, s->partner, s->partner_config);
+		config[i] = config_text(w, log->stretch[i].job, log->stretch[i].config);
+		partner[i] = config_text(w, log->stretch[i].partner, log->stretch[i].partner_config);
 	}
-	ct_frame_add_text(f, &r->arena, "kind", CT_COLUMN_CODE, kind);
-	ct_frame_add_text(f, &r->arena, "gpus", CT_COLUMN_CODE, gpus);
-	ct_frame_add_text(f, &r->arena, "configuration", CT_COLUMN_CODE, config);
-	ct_frame_add_text(f, &r->arena, "partner_configuration", CT_COLUMN_CODE, partner);
-	free(kind);
-	ct_arena_fini(&scratch);
+	ct_frame_add_text(f, &r->arena, "configuration", CT_COLUMN_CODE, config)->narrow = 1;
+	ct_frame_add_text(f, &r->arena, "partner_configuration", CT_COLUMN_CODE, partner)->narrow = 1;
+	free(config);
 }
 
 static void make_stretches(struct ct_result *r, const struct ct_world *w, const struct ct_log *log)
@@ -116,7 +160,9 @@ static void make_stretches(struct ct_result *r, const struct ct_world *w, const 
 	f->n_rows = n;
 	ct_frame_add_i64(f, &r->arena, "time", "s", CT_COLUMN_TIME, whole);
 	ct_frame_add_i64(f, &r->arena, "job", "", CT_COLUMN_I64, job)->narrow = 1;
-	add_texts(r, w, log);
+	add_kinds(r, log);
+	add_places(r, log);
+	add_configs(r, w, log);
 	ct_frame_add_i64(f, &r->arena, "others", "", CT_COLUMN_I64, others)->narrow = 1;
 	ct_frame_add_i64(f, &r->arena, "partner", "", CT_COLUMN_I64, partner)->narrow = 1;
 	ct_frame_add_f64(f, &r->arena, "slowdown", "x", slowdown)->narrow = 1;

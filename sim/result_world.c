@@ -117,6 +117,10 @@ struct tally {
 	uint64_t of_class[JOB_CLASSES], attained_of_class[JOB_CLASSES];
 	ct_wide jct, wait; /* sums in microseconds: exact */
 	double slowdown, window_frac;
+	struct by_size { /* one GPU, gangs: sums */
+		uint64_t n;
+		double run, colo;
+	} size[2];
 	struct shortfall { /* GPU-seconds; see metrics.h */
 		double all, transition, slowdown, mistaken, config, fewer;
 	} s;
@@ -348,6 +352,19 @@ static void tally_work(struct tally *t, const struct ct_job *j, const struct ct_
 	t->ended_jct += o->finish_us - j->submit_us;
 }
 
+static double run_slowdown(const struct ct_job *j, const struct ct_outcome *o)
+{
+	return (double)(o->finish_us - o->start_us) / (double)j->duration_us;
+}
+
+static void tally_size(struct by_size *s, const struct ct_job *j, const struct ct_outcome *o,
+		       const struct ct_attained *a)
+{
+	s->n++;
+	s->run += run_slowdown(j, o);
+	s->colo += 1 + a->slowdown_s / ct_seconds(j->duration_us);
+}
+
 /* Counts a job of the measurement window; says whether JCT and wait cover it. */
 static int tally_job(struct maker *m, const struct ct_job *j, const struct ct_outcome *o)
 {
@@ -372,6 +389,8 @@ static int tally_job(struct maker *m, const struct ct_job *j, const struct ct_ou
 	t->of_class[class]++;
 	t->attained_of_class[class] += (uint64_t)met;
 	tally_shortfall(t, j, o, &m->attained[o->attain]);
+	if (j->num_gpus)
+		tally_size(&t->size[j->num_gpus > 1], j, o, &m->attained[o->attain]);
 	return 1;
 }
 
@@ -597,6 +616,31 @@ static void quantiles_of(double *v_us, size_t n, double out[4])
 		out[k] /= 1e6;
 }
 
+/* v: room for all measured jobs. */
+static void sum_sizes(double *s, const struct maker *m, double *v)
+{
+	static const int mean[2] = { CT_METRIC_mean_run_slowdown_single, CT_METRIC_mean_run_slowdown_gang },
+			 p90[2] = { CT_METRIC_p90_run_slowdown_single, CT_METRIC_p90_run_slowdown_gang },
+			 colo[2] = { CT_METRIC_mean_colo_slowdown_single, CT_METRIC_mean_colo_slowdown_gang };
+	static const double q = 0.9;
+
+	for (int gang = 0; gang < 2; gang++) {
+		const struct by_size *size = &m->t.size[gang];
+		size_t k = 0;
+
+		for (size_t i = 0; i < m->rows; i++) {
+			const struct ct_job *j = &m->work->jobs[i];
+
+			if (in_window(&m->t, j) && m->outcomes[i].state == CT_JOB_FINISHED && j->num_gpus &&
+			    (j->num_gpus > 1) == gang)
+				v[k++] = run_slowdown(j, &m->outcomes[i]);
+		}
+		ct_quantiles(v, k, &q, 1, &s[p90[gang]]);
+		s[mean[gang]] = ratio(size->run, (double)size->n);
+		s[colo[gang]] = ratio(size->colo, (double)size->n);
+	}
+}
+
 static void sum_jobs(double *s, const struct maker *m)
 {
 	const struct tally *t = &m->t;
@@ -608,6 +652,7 @@ static void sum_jobs(double *s, const struct maker *m)
 		if (in_window(t, &m->work->jobs[i]) && m->outcomes[i].state == CT_JOB_FINISHED)
 			v[k++] = (double)m->outcomes[i].phase_us[CT_PHASE_QUEUE];
 	quantiles_of(v, t->measured, wait);
+	sum_sizes(s, m, v);
 	s[CT_METRIC_jobs_measured] = n;
 	s[CT_METRIC_jobs_censored] = (double)t->censored;
 	s[CT_METRIC_mean_jct_s] = ratio((double)t->jct, n) / 1e6;

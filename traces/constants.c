@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "traces/constants.h"
 
+#include "sim/changes.h"
 #include "sim/csv.h"
 #include "sim/memory.h"
 #include "sim/shown.h"
@@ -161,6 +162,36 @@ void ct_constants_free(struct ct_constants *c)
 	free(c->table);
 	ct_arena_fini(&c->arena);
 	free(c);
+}
+
+static int change_rows(struct ct_constants *c, const struct ct_change *change)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		for (size_t k = 0; !strcmp(c->table[i].name, change->name) && k < c->table[i].n; k++) {
+			struct ct_constant_row *row = &c->table[i].row[k];
+
+			if (change->key && strcmp(change->key, row->at) != 0)
+				continue;
+			row->value = ct_change_of(change, row->value);
+			n++;
+		}
+	return n;
+}
+
+int ct_constants_change(struct ct_constants *c, const char *changes, struct ct_err *err)
+{
+	struct ct_change *change;
+	size_t n;
+
+	CT_TRY(ct_changes_parse(changes, &c->arena, &change, &n, err));
+	for (size_t i = 0; i < n; i++)
+		if (!change_rows(c, &change[i]))
+			ct_constants_refuse(c, err, "no row '%.60s'%s%.60s%s to change", change[i].name,
+					    change[i].key ? " at '" : "", change[i].key ? change[i].key : "",
+					    change[i].key ? "'" : "");
+	return (int)err->code;
 }
 
 int ct_constants_refuse(const struct ct_constants *c, struct ct_err *err, const char *fmt, ...)

@@ -44,6 +44,9 @@ struct ct_constants;
 int ct_constants_load(const char *path, struct ct_constants **out, struct ct_err *err);
 void ct_constants_free(struct ct_constants *c);
 
+/* Applies "infer_share=*0.8, train_gpus@8=0" (sim/changes.h); NULL: none. CT_ECONFIG: no such row. */
+int ct_constants_change(struct ct_constants *c, const char *changes, struct ct_err *err);
+
 /* A scalar; 0 and CT_ECONFIG in `err` when there is none, or it is a table. */
 double ct_constant(const struct ct_constants *c, const char *name, struct ct_err *err);
 /* A table of at least `least` rows; NULL and CT_ECONFIG when there is none. */

@@ -60,6 +60,9 @@ static int check_options(const struct ct_generator *g, const struct ct_generate_
 		ct_err_add(err, CT_ECONFIG, NULL, "'share' and 'node_gpus' are of mixed traces, not of '%s'", g->name);
 	if ((o->spread > 0 || o->tilt < 0 || o->tilt > 0) && !(g->takes & CT_TAKES_SHAPE))
 		ct_err_add(err, CT_ECONFIG, NULL, "'spread' and 'tilt' are of the testbed's day, not of '%s'", g->name);
+	if (o->change && *o->change && g->mix)
+		ct_err_add(err, CT_ECONFIG, NULL, "a '%s' trace has two files of constants and no 'change' of them",
+			   g->name);
 	if (err->code)
 		return (int)err->code;
 	if (!o->jobs && !(o->days > 0))
@@ -73,6 +76,14 @@ static int check_options(const struct ct_generator *g, const struct ct_generate_
 	return 0;
 }
 
+static int load_constants(const struct ct_generate_options *o, struct ct_constants **out, struct ct_err *err)
+{
+	CT_TRY(ct_constants_load(o->constants, out, err));
+	if (ct_constants_change(*out, o->change, err))
+		ct_constants_free(*out);
+	return (int)err->code;
+}
+
 static int generate(const struct ct_generator *g, const struct ct_generate_options *o, struct ct_workload **out,
 		    struct ct_err *err)
 {
@@ -80,7 +91,7 @@ static int generate(const struct ct_generator *g, const struct ct_generate_optio
 	struct ct_workload *w;
 	int rc;
 
-	CT_TRY(ct_constants_load(o->constants, &c, err));
+	CT_TRY(load_constants(o, &c, err));
 	w = ct_workload_new();
 	w->report.source = g->name;
 	w->report.format = "generated";
@@ -88,9 +99,10 @@ static int generate(const struct ct_generator *g, const struct ct_generate_optio
 	w->report.rows_read = w->report.rows_kept = w->n;
 	ct_workload_history(w,
 			    "generate %s seed=%llu jobs=%llu days=%.12g gpus=%.12g failed=%d load=%.12g spread=%.12g "
-			    "tilt=%.12g: %zu jobs",
+			    "tilt=%.12g%s%.200s: %zu jobs",
 			    g->name, (unsigned long long)o->seed, (unsigned long long)o->jobs, o->days, o->gpus,
-			    o->failed, o->load, o->spread, o->tilt, w->n);
+			    o->failed, o->load, o->spread, o->tilt, o->change ? " change=" : "",
+			    o->change ? o->change : "", w->n);
 	if (!rc)
 		rc = ct_workload_seal(w, err);
 	ct_constants_free(c);
@@ -126,7 +138,7 @@ int ct_generate_check(const struct ct_generator *g, const struct ct_generate_opt
 
 	if (!g->check)
 		return ct_err_at(err, CT_ECONFIG, NULL, "generator '%s' has no recipe to compare with", g->name);
-	CT_TRY(ct_constants_load(o->constants, &c, err));
+	CT_TRY(load_constants(o, &c, err));
 	rc = g->check(o, c, w, out, err);
 	ct_constants_free(c);
 	return rc;

@@ -35,6 +35,7 @@ struct ct_generate_options {
 	double load;           /* offered load of `gpus`, where it can be chosen; 0: CT_MIXED_LOAD */
 	double spread;         /* testbed: sd of the logarithm of run times; 0: the constants' */
 	double tilt;           /* testbed: added to the exponent that favours large GPU counts */
+	const char *change;    /* of the constants (ct_constants_change()); NULL: none. Not of mixed traces */
 };
 #define CT_MIXED_SHARE 0.7
 #define CT_MIXED_LOAD  1.0

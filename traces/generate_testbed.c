@@ -33,6 +33,18 @@ struct recipe {
 	double span_s, work; /* GPU-seconds wanted */
 };
 
+static int is_weights(const struct ct_constant_table *t)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (!(t->row[i].value >= 0))
+			return 0;
+		sum += t->row[i].value;
+	}
+	return sum > 0;
+}
+
 static int read_recipe(const struct ct_generate_options *o, const struct ct_constants *c, struct recipe *r,
 		       struct ct_err *err)
 {
@@ -61,6 +73,9 @@ static int read_recipe(const struct ct_generate_options *o, const struct ct_cons
 		    c, err, "%s",
 		    "wanted 0 <= wave_amplitude < 1, 0 <= infer_share <= 1, duration_sigma >= 0, "
 		    "0 < floor <= median <= cap, 1 to 1000000 users");
+	if (!is_weights(r->train_gpus) || !is_weights(r->infer_gpus) || !is_weights(r->train_model) ||
+	    !is_weights(r->infer_model))
+		return ct_constants_refuse(c, err, "%s", "wanted weights of at least 0, not all 0");
 	r->users = (uint32_t)users;
 	if (o->spread > 0)
 		r->sigma = o->spread;

@@ -66,6 +66,10 @@ section misses "What is missed, and whether another scenario would give it" "Luc
 that keeps to its sharing scores. No load from 1 to 4 and no spread gives a ratio of medians nearer to one than that of means, as published
 (2.5x against 2.94x): what Volcano's queue costs, it costs every job, and so the median job most." \
 	repro misses --seeds "$seeds" -j "$jobs"
+section why "Why ESP is worth less here than published" "As ratios to the full scheduler; read in scheduler/elastico/README.md." \
+	repro why --seeds "$seeds" -j "$jobs"
+section gangs "Who waits longest" "Admission passes over gangs; \`patience\` seconds after, GPUs are kept for them (scheduler/elastico/README.md)." \
+	repro gangs --seeds "$seeds" -j "$jobs"
 section convergence "Table 8: prices, converged and not" "Published: the gain shrinks from 64 to 512 GPUs, since prices converge slowly. Here it does not shrink, and prices
 that are converged to a thousandth, or stopped after two iterations, change little: convergence does not explain that trend." \
 	repro convergence --seeds 10 -j "$jobs"

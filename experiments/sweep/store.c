@@ -10,12 +10,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { LOCK_TRIES = 100, LOCK_WAIT_MS = 50 };
 
 const char *const ct_sweep_perf_key[CT_SWEEP_PERF_COUNT] = {
 #define CT_SWEEP_PERF_KEY(key) #key,
@@ -99,25 +103,75 @@ static void remove_work_in_hand(const char *path)
 		closedir(d);
 }
 
+/* Who holds the lock is gone: killed, and a worker that it had just forked has yet to see
+ * that and follow. */
+static bool owner_is_gone(int lock)
+{
+	char text[32] = "";
+	ssize_t n = pread(lock, text, sizeof text - 1, 0);
+	int64_t pid;
+
+	return n > 0 && text[n - 1] == '\n' && ct_parse_i64(text, (size_t)n - 1, &pid) == 0 && pid > 0 &&
+	       kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+static int own(int lock)
+{
+	char text[32];
+	int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+
+	return ftruncate(lock, 0) || pwrite(lock, text, (size_t)n, 0) != n;
+}
+
+static int try_lock(int lock)
+{
+	for (int k = 0; flock(lock, LOCK_EX | LOCK_NB); k++) {
+		int why = errno;
+
+		if (why != EWOULDBLOCK || k == LOCK_TRIES || !owner_is_gone(lock)) {
+			errno = why;
+			return -1;
+		}
+		poll(NULL, 0, LOCK_WAIT_MS);
+	}
+	return 0;
+}
+
 static int take_lock(struct ct_sweep_store *s, struct ct_err *err)
 {
 	char *name = ct_sweep_path(s->path, "lock");
 
 	s->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (s->lock < 0)
+	if (s->lock < 0) {
 		ct_err_add(err, CT_EIO, NULL, "cannot write '%s': %s", name, strerror(errno));
-	else if (flock(s->lock, LOCK_EX | LOCK_NB))
+	} else if (try_lock(s->lock)) {
 		ct_err_add(err, CT_EIO, NULL, "%s '%s': %s",
 			   errno == EWOULDBLOCK ? "another sweep is at work in" : "cannot lock", s->path,
 			   strerror(errno));
+		close(s->lock);
+		s->lock = -1;
+	} else if (own(s->lock)) {
+		ct_err_add(err, CT_EIO, NULL, "cannot write '%s': %s", name, strerror(errno));
+	}
 	free(name);
 	return (int)err->code;
 }
 
-int ct_sweep_store_open(struct ct_sweep_store *s, const char *path, struct ct_err *err)
+/* What a worker did not come to rename before it was killed. */
+static void remove_all_work_in_hand(const struct ct_sweep_store *s)
 {
 	static const char *const below[] = { ".", "cells", "failed" };
 
+	for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+		char *folder = ct_sweep_path(s->path, below[i]);
+
+		remove_work_in_hand(folder);
+		free(folder);
+	}
+}
+
+int ct_sweep_store_open(struct ct_sweep_store *s, const char *path, struct ct_err *err)
+{
 	*s = (struct ct_sweep_store){ .lock = -1 };
 	CT_TRY(make_folder(path, err));
 	s->path = ct_calloc(strlen(path) + 1, 1);
@@ -126,19 +180,16 @@ int ct_sweep_store_open(struct ct_sweep_store *s, const char *path, struct ct_er
 		ct_sweep_store_close(s);
 		return (int)err->code;
 	}
-	for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
-		char *folder = ct_sweep_path(path, below[i]);
-
-		remove_work_in_hand(folder);
-		free(folder);
-	}
+	remove_all_work_in_hand(s);
 	return 0;
 }
 
 void ct_sweep_store_close(struct ct_sweep_store *s)
 {
-	if (s->lock >= 0)
+	if (s->lock >= 0) { /* ours; after an interruption workers were killed at their work */
+		remove_all_work_in_hand(s);
 		close(s->lock);
+	}
 	free(s->path);
 	*s = (struct ct_sweep_store){ .lock = -1 };
 }

@@ -64,6 +64,7 @@ struct ct_sweep_store {
 /* Makes the folder if it is not there, locks it, and clears what was left of work in
  * hand. CT_EIO. */
 int ct_sweep_store_open(struct ct_sweep_store *s, const char *path, struct ct_err *err);
+/* Workers are gone by then: what they had in hand is removed. */
 void ct_sweep_store_close(struct ct_sweep_store *s);
 /* Finished cells in it, of whatever sweep. */
 size_t ct_sweep_store_count(const struct ct_sweep_store *s);

@@ -38,7 +38,7 @@ static uint32_t best_alone(const struct ct_elastico *e, const struct ct_view *v,
 {
 	const struct ct_elastico_family *f = &e->family[e->job[job].family];
 	double score;
-	uint32_t config = ct_esp_best(f, e->price, &score);
+	uint32_t config = ct_esp_best(f, e->job[job].weight, e->price, &score);
 
 	return ct_rst_reaches(f, config, share_of(e, v, job), v->attain_floor) ? config : f->fastest;
 }

@@ -68,7 +68,7 @@ void ct_admit_settle(struct ct_elastico *e, const struct ct_view *v, uint32_t jo
 		join(e, job, e->host_job[i]);
 		h->n_alone = 0;
 		for (uint32_t k = 0, n = v->host->gpus_of(v->host->ctx, e->host_job[i], e->gpus, v->n_gpus); k < n; k++)
-			h->n_alone += ct_view_gpu(v, e->gpus[k])->n_residents == 1;
+			h->n_alone += ct_view_gpu(v, e->gpus[k])->n_residents == 1 && ct_keep_usable(e, e->gpus[k]);
 		h->pace = fmax(h->pace, ct_iac_slowdown(e, v, b, a));
 		j->pace = fmax(j->pace, ct_iac_slowdown(e, v, a, b));
 		ct_pack_add_host(e, v, e->host_job[i]);
@@ -130,7 +130,7 @@ static struct ct_elastico_place place_of_host(struct ct_elastico *e, const struc
 	if (!at.n || at.node != CT_ANY)
 		return p;
 	for (uint32_t i = 0; i < at.n; i++) {
-		if (at.gpus[i] == e->profiler_gpu)
+		if (!ct_keep_usable(e, at.gpus[i]))
 			return p;
 		e->found[i] = at.gpus[i];
 	}
@@ -161,7 +161,7 @@ static int try(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p
 		return pass + 1 < PASSES ? 0 : start_without_gpus(e, v, p, job);
 	if (k->failed == e->pass)
 		return 0;
-	if (pass + 1 < PASSES && e->pending_choice[k->family] == CT_ELASTICO_WAIT)
+	if (pass + 1 < PASSES && ct_pds_choice(e, job) == CT_ELASTICO_WAIT)
 		return 0;
 	at = ct_pack_find(e, v, job, fmax(e->margin, gain_of_pass[pass]));
 	if (!at.found && e->uneven && pass + 1 == PASSES) {
@@ -193,16 +193,35 @@ static void note_waiting(struct ct_elastico *e, const struct ct_view *v, struct 
 		}
 		if (!ct_view_job(v, job)->num_gpus)
 			p->note(p, job, CT_WHY_NO_GANG, CT_NO_JOB, 0, 0);
-		else if (e->pending_choice[k->family] == CT_ELASTICO_WAIT)
+		else if (ct_pds_choice(e, job) == CT_ELASTICO_WAIT)
 			p->note(p, job, CT_WHY_PRICE, CT_NO_JOB, e->price[CT_ELASTICO_MEM], e->price[CT_ELASTICO_SM]);
 		else
 			p->note(p, job, k->why, CT_NO_JOB, k->a, k->b);
 	}
 }
 
+/* Whom GPUs are kept for is asked first, and may have any. */
+static int try_kept(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p)
+{
+	if (e->kept_for == CT_NO_JOB)
+		return 0;
+	e->open = true;
+	ct_pack_scan(e, v);
+	e->pass++;
+	if (try(e, v, p, e->kept_for, PASSES - 1))
+		return 1;
+	e->open = ct_view_job(v, e->kept_for)->state != CT_VIEW_QUEUED;
+	if (!e->open)
+		ct_pack_scan(e, v);
+	return 0;
+}
+
 int ct_admit(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p)
 {
-	uint32_t passes = e->esp && e->iac ? PASSES : 1;
+	uint32_t passes = e->passes && e->iac ? PASSES : 1;
+
+	if (try_kept(e, v, p))
+		return 1;
 
 	for (uint32_t pass = PASSES - passes; pass < PASSES && v->queue_first != CT_NO_JOB; pass++) {
 		uint32_t n = 0, next;

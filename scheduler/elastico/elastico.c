@@ -32,6 +32,7 @@ const struct ct_why ct_elastico_whys[] = {
 	[CT_WHY_EXPANDED] = { "expanded", "grown from %a to %b GPUs", 0 },
 	[CT_WHY_MEASURED] = { "measured", "measured slow-down %a beside %j, %b is tolerated", 0 },
 	[CT_WHY_SEPARATED] = { "separated", "parted from %j: slow-downs %a, %b", 0 },
+	[CT_WHY_KEPT] = { "kept", "%a GPUs are kept for it, as it has waited for %b s", 0 },
 	[CT_WHYS] = { NULL, NULL, 0 },
 };
 
@@ -101,6 +102,10 @@ static int init(void *state, const struct ct_view *v)
 	size_t n = v->n_gpus;
 
 	look_at_machine(e, v);
+	e->prices &= e->esp;
+	e->matching &= e->esp;
+	e->passes &= e->esp;
+	e->reshape_hosts &= e->esp;
 	e->version = 1;
 	e->tau = -1;
 	e->utilisation = e->target;
@@ -113,6 +118,8 @@ static int init(void *state, const struct ct_view *v)
 	e->host_job = v->host->alloc(v->host->ctx, (n + 1) * sizeof *e->host_job);
 	e->host_config = v->host->alloc(v->host->ctx, (n + 1) * sizeof *e->host_config);
 	e->node_mark = v->host->alloc(v->host->ctx, (v->n_nodes + 1) * sizeof *e->node_mark);
+	e->kept = v->host->alloc(v->host->ctx, (n + 1) * sizeof *e->kept);
+	e->kept_for = CT_NO_JOB;
 	e->shared = v->host->alloc(v->host->ctx, (2 * n + 1) * sizeof *e->shared);
 	if (e->profile_max < e->profile_min)
 		return v->host->fail(v->host->ctx, "'policy.profile_max' is less than 'policy.profile_min'");
@@ -148,7 +155,7 @@ static void on_submit(void *state, const struct ct_view *v, uint32_t job)
 
 	CT_GROW(e->job, e->cap_jobs, (size_t)job + 1);
 	while (e->n_jobs <= job)
-		e->job[e->n_jobs++] = (struct ct_elastico_job){ .window_us = -1, .profile_us = -1 };
+		e->job[e->n_jobs++] = (struct ct_elastico_job){ .window_us = -1, .profile_us = -1, .weight = 1 };
 	j = &e->job[job];
 	e->now = v->now_us;
 	ct_rst_submit(e, v, job);
@@ -159,13 +166,22 @@ static void on_submit(void *state, const struct ct_view *v, uint32_t job)
 		e->profiling[e->n_profiling++] = job;
 	}
 	e->dirty = true;
+	e->n_active++;
+	if (!e->weighted)
+		return;
+	CT_GROW(e->group, e->cap_group, e->n_active);
+	CT_GROW(e->left, e->cap_left, e->n_active + 1);
+	CT_GROW(e->gpus_of_group, e->cap_gpus_of_group, e->n_active);
 }
 
 static void on_finish(void *state, const struct ct_view *v, uint32_t job)
 {
+	struct ct_elastico *e = state;
+
 	(void)v;
 	(void)job;
-	((struct ct_elastico *)state)->dirty = true;
+	e->n_active--;
+	e->dirty = true;
 }
 
 static void on_change(void *state, const struct ct_view *v, uint32_t job)
@@ -210,6 +226,9 @@ static int schedule(void *state, const struct ct_view *v, struct ct_plan *p)
 	count_gpus(e, v);
 	collect_profiles(e);
 	ct_iac_update(e, v);
+	if (ct_weights_update(e, v))
+		return 1;
+	ct_keep_update(e, v, p);
 	p->lap(p, CT_LAP_PDS);
 	ct_pack_scan(e, v);
 	p->lap(p, CT_LAP_PACK);
@@ -243,6 +262,8 @@ static void fini(void *state)
 	free(e->pending_gpus);
 	free(e->pending_choice);
 	free(e->group);
+	free(e->left);
+	free(e->gpus_of_group);
 	free(e->class);
 	free(e->job);
 	free(e->profiling);
@@ -256,6 +277,22 @@ static const struct ct_opt opts[] = {
 	  "jobs may run in other configurations than their default", 0 },
 	{ "esp", CT_OPT_BOOL, AT(esp), "true", 0, 0, NULL, NULL,
 	  "prices choose configurations; false: greedy first fit", 0 },
+	{ "prices", CT_OPT_BOOL, AT(prices), "true", 0, 0, NULL, NULL,
+	  "part of esp: equations 6 to 8; false: prices are 0, so the fastest configuration is chosen", 0 },
+	{ "matching", CT_OPT_BOOL, AT(matching), "true", 0, 0, NULL, NULL,
+	  "part of esp: the pair that loses least; false: the first host that takes the job", 0 },
+	{ "passes", CT_OPT_BOOL, AT(passes), "true", 0, 0, NULL, NULL,
+	  "part of esp: places with little loss are given away first; false: one pass over the queue", 0 },
+	{ "reshape_hosts", CT_OPT_BOOL, AT(reshape_hosts), "true", 0, 0, NULL, NULL,
+	  "part of esp: jobs that run are reconfigured to let others in", 0 },
+	{ "bidders", CT_OPT_ENUM, AT(bidders), "room", 0, 0, "room|running|queue", NULL,
+	  "who bids beside running jobs: waiting ones while two on each GPU would hold all; none, as in Algorithm 1; "
+	  "all",
+	  0 },
+	{ "choice", CT_OPT_ENUM, AT(by_price), "pair", 0, 0, "pair|price", NULL,
+	  "configurations beside a resident: those that suit each other (without esp: the fastest that fits), or what "
+	  "prices choose (without esp: the fastest or none)",
+	  0 },
 	{ "iac", CT_OPT_BOOL, AT(iac), "true", 0, 0, NULL, NULL, "predicted slow-downs are respected", 0 },
 	{ "pds", CT_OPT_BOOL, AT(pds), "true", 0, 0, NULL, NULL, "reservation, rounds, and changes of running jobs",
 	  0 },
@@ -280,9 +317,19 @@ static const struct ct_opt opts[] = {
 	{ "iterations", CT_OPT_INT, AT(iterations), "20", 1, 1e6, NULL, NULL, "most price updates of a round", 0 },
 	{ "price_tolerance", CT_OPT_DOUBLE, AT(price_tolerance), "0.02", 0, 1, NULL, NULL,
 	  "prices stand when demand is this near to capacity, or they are 0", 0 },
+	{ "weights", CT_OPT_ENUM, AT(weighted), "equal", 0, 0, "equal|remaining", NULL,
+	  "w of equations 6 and 7: 1, or by the inverse of the estimated work left, 1 on average", 0 },
+	{ "estimate", CT_OPT_ENUM, AT(estimate), "noisy", 0, 0, "noisy|column", NULL,
+	  "weights=remaining: run times with log-normal error, drawn once a job, or the trace's requested time", 0 },
+	{ "estimate_sigma", CT_OPT_DOUBLE, AT(estimate_sigma), "0.5", 0.1, 10, NULL, NULL,
+	  "sigma of that error; never the true time", 0 },
+	{ "weight_span", CT_OPT_DOUBLE, AT(weight_span), "10", 1, 1e6, NULL, "x",
+	  "no weight is further from the geometric mean than this", 0 },
 	{ "alpha", CT_OPT_DOUBLE, AT(alpha), "1", 0, 1e3, NULL, NULL, "weight of the interference penalty", 0 },
 	{ "rounds", CT_OPT_INT, AT(rounds), "3", 1, CT_ELASTICO_ROUNDS, NULL, NULL, "M of Algorithm 1", 0 },
 	{ "gamma", CT_OPT_DOUBLE, AT(gamma), "0.25", 0, 1, NULL, NULL, "reservation for waiting jobs, equation 12", 0 },
+	{ "patience", CT_OPT_SECONDS, AT(patience), "0", 0, 1e9, NULL, "s",
+	  "a gang that has waited so long gets GPUs kept for it alone, 0 = never", 0 },
 	{ "tau_base", CT_OPT_DOUBLE, AT(tau_base), "1.5", 1, 100, NULL, NULL, "tolerated slow-down at the target", 0 },
 	{ "beta", CT_OPT_DOUBLE, AT(beta), "0.5", 0, 100, NULL, NULL, "its sensitivity to utilisation", 0 },
 	{ "beta_max", CT_OPT_DOUBLE, AT(beta_max), "0.25", 0, 100, NULL, NULL, "most that utilisation adds", 0 },

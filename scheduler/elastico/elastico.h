@@ -3,10 +3,12 @@
  *
  *	rst.c       families of configurations as the market sees them; the profiler
  *	esp.c       scores and prices (equations 6 to 8)
+ *	weights.c   what a job's performance counts for
  *	iac.c       predicted and measured slow-downs, tolerances (equation 11), pairs
  *	pack.c      where a job could go: idle GPUs, GPUs with one resident
  *	pds.c       Algorithm 1: reservation, rounds
  *	admit.c     admission from the queue
+ *	keep.c      GPUs kept for a job that has waited too long
  *	adapt.c     what is changed of running jobs: switches, moves, growth, measurement
  *	elastico.c  options, callbacks, the epoch
  *
@@ -32,14 +34,14 @@ struct ct_elastico_config {
 	double throughput;                  /* T(c), relative to the default's */
 	double need[CT_ELASTICO_RESOURCES]; /* of each GPU it holds, as shares of one GPU's part of the machine */
 	uint32_t mem_mib, cpu_milli, ram_mib;
-	uint32_t kind, row; /* the host's number of its profile; row in the table of slow-downs */
+	uint32_t kind, row; /* the host's number of its profile; row in the table of slow-downs, or CT_ANY */
 	uint32_t family;
 	bool ok; /* reaches the floor and fits a GPU */
 };
 
 struct ct_elastico_family {
-	const struct ct_elastico_config *config; /* numbered as the host does */
-	const uint32_t *front;                   /* those that may be chosen, ascending */
+	struct ct_elastico_config *config; /* numbered as the host does */
+	const uint32_t *front;             /* those that may be chosen, ascending */
 	uint32_t n, n_front, default_config;
 	uint32_t first;                      /* number of its configuration 0 among all families' */
 	uint32_t fastest;                    /* of the front, the lowest number among equals */
@@ -58,6 +60,7 @@ struct ct_esp_group { /* jobs that choose alike */
 	uint32_t family;
 	uint32_t current; /* CT_ELASTICO_WAIT: pending, may wait */
 	double gpus;      /* of all of them */
+	double weight;    /* w, 1 on average */
 	uint32_t chosen;  /* out */
 };
 
@@ -73,16 +76,26 @@ struct ct_esp_market {
 	uint32_t max_iterations;                /* I */
 };
 
-/* Score of a configuration without its penalty: 1 - T/T_max + rent (equation 7). */
-double ct_esp_score(const struct ct_elastico_config *c, const double *price);
+/* Score of a configuration without its penalty: w (1 - T/T_max) + rent (equation 7). */
+double ct_esp_score(const struct ct_elastico_config *c, double weight, const double *price);
 /* argmin of the score over the front, the lowest number among equals. */
-uint32_t ct_esp_best(const struct ct_elastico_family *f, const double *price, double *score);
+uint32_t ct_esp_best(const struct ct_elastico_family *f, double weight, const double *price, double *score);
 /* Equation 7 with the switching cost: what a job in `current` chooses. */
-uint32_t ct_esp_choose(const struct ct_elastico_family *f, const double *price, uint32_t current, double switch_cost);
+uint32_t ct_esp_choose(const struct ct_elastico_family *f, double weight, const double *price, uint32_t current,
+		       double switch_cost);
 /* Aggregate demand of the groups' choices at these prices, which it fills in. */
 void ct_esp_demand(const struct ct_esp_market *m, const double *price, double *demand);
 /* Equation 8 until it stops: prices in and out (>= 0). Returns the iterations. */
 uint32_t ct_esp_tatonnement(struct ct_esp_market *m, double *price);
+
+/* ---- weights: w = 1 / remaining, within [lo, hi], / mean */
+
+struct ct_weight_law {
+	double lo, hi, mean;
+};
+/* That of n jobs with so much left, on so many GPUs: the mean weight of a GPU is 1. */
+struct ct_weight_law ct_weights_law(const double *remaining, const double *gpus, uint32_t n, double span);
+double ct_weights_weigh(const struct ct_weight_law *law, double remaining);
 
 /* ---- IAC: tolerances */
 
@@ -100,6 +113,8 @@ void ct_pds_effective_capacity(const double *capacity, double gamma, const doubl
 			       const double *running_least, double *effective);
 
 /* ---- the policy's state */
+
+enum ct_elastico_bidders { CT_BID_ROOM, CT_BID_RUNNING, CT_BID_QUEUE }; /* as the option has them */
 
 enum ct_elastico_why {
 	CT_WHY_NO_MEMORY,
@@ -119,6 +134,7 @@ enum ct_elastico_why {
 	CT_WHY_EXPANDED,
 	CT_WHY_MEASURED,
 	CT_WHY_SEPARATED,
+	CT_WHY_KEPT,
 	CT_WHYS
 };
 extern const struct ct_why ct_elastico_whys[];
@@ -134,6 +150,9 @@ struct ct_elastico_job {
 	ct_time profile_us;           /* its profile comes then; -1: it is there */
 	ct_time ready_us;             /* end of the transition under way */
 	ct_time changed_us;           /* when its last transition was ordered */
+	ct_time estimate_us;          /* of its run time, 0 = not asked yet */
+	double remaining;             /* of that, at the end of the last window */
+	double weight;                /* w of this epoch */
 	/* of this epoch */
 	uint32_t n_alone;          /* its GPUs without a second resident */
 	uint32_t n_partners;       /* 0, 1, 2 = several */
@@ -186,17 +205,30 @@ struct ct_pair { /* two configurations on one GPU */
 	double self, other, value; /* slow-downs; perf / S of both */
 };
 
-struct ct_pair_choice { /* of a newcomer beside a host */
-	uint32_t version;
+struct ct_pair_choice {                /* of a newcomer beside a host */
+	uint32_t version, row, column; /* what it is the answer to */
 	uint32_t self, other;
-	double value; /* < 0: there is none */
 	bool fits;
+	double value; /* < 0: there is none */
+};
+
+/* Answers by (row, column): all of them while there are few, the latest at each place
+ * when there are many. Those given out stand until the next question to the same table. */
+struct ct_choice_table {
+	struct ct_pair_choice *v;
+	uint32_t mask, stride;
 };
 
 struct ct_iac_bias {    /* of predictions for jobs of one family beside those of another */
 	double log_sum; /* of measured / predicted */
 	uint32_t n;
 	double factor; /* that the predictions not measured yet get; 0 = 1 */
+};
+
+/* What was learned of a family beside the families first, first + 1, ... */
+struct ct_iac_biases {
+	struct ct_iac_bias *v;
+	uint32_t first, n;
 };
 
 /* A place for a job. */
@@ -217,9 +249,15 @@ struct ct_elastico {
 	int violations; /* 0: the newer job waits; 1: applied after all */
 	bool lenient;   /* a search that ignores tolerances is under way */
 	int separate, learn;
+	int prices, matching, passes, reshape_hosts; /* parts of ESP: all off without it */
+	int bidders;                                 /* enum ct_elastico_bidders */
+	int by_price;                                /* beside a resident: 0 what suits both, 1 c* of equation 7 */
 	int64_t horizon, rounds, iterations;
 	double switch_cost, step, price_tolerance, alpha, gamma, margin, payback;
 	double tau_base, beta, beta_max, target, hysteresis, cache_hit;
+	ct_time patience;
+	int weighted, estimate; /* by remaining work; estimate: 0 noisy, 1 the trace's column */
+	double estimate_sigma, weight_span;
 	ct_time hold, window, util_window, profile_min, profile_max, epoch;
 	/* the machine */
 	double gpu_cpu_milli, gpu_ram_mib; /* a GPU's part, 0 = unlimited */
@@ -229,6 +267,9 @@ struct ct_elastico {
 	bool hosts_modelled;               /* CPU or host memory limited somewhere */
 	uint32_t profiler_gpu;             /* not to be used, or CT_ANY */
 	uint32_t n_gpus_up;
+	unsigned char *kept; /* for each GPU: is it kept for */
+	uint32_t kept_for, n_kept;
+	bool open; /* the search under way is for that job */
 	/* families; arrays per configuration are numbered family->first + configuration */
 	struct ct_elastico_family *family;
 	size_t n_families, cap_families;
@@ -242,7 +283,10 @@ struct ct_elastico {
 	uint32_t *pending_choice;
 	size_t cap_pending_gpus, cap_pending_choice;
 	struct ct_esp_group *group;
-	size_t cap_group;
+	double *left, *gpus_of_group; /* scratch of the weights */
+	size_t cap_group, cap_left, cap_gpus_of_group;
+	size_t n_active; /* jobs submitted and not finished */
+	ct_time weights_next;
 	struct ct_elastico_class *class;
 	size_t n_classes, cap_classes;
 	/* slow-downs */
@@ -250,11 +294,12 @@ struct ct_elastico {
 	size_t cap_kind_of;
 	uint32_t n_kinds, side;       /* the table is side x side */
 	double *slow;                 /* 0 = not asked yet; negative = measured */
-	struct ct_pair_choice *fixed; /* [family][configuration of the host] */
-	struct ct_pair_choice *reply; /* [configuration][family of the host] */
-	struct ct_pair_choice *joint; /* [family][family of the host] */
-	struct ct_iac_bias *bias;     /* [family][family of the other] */
-	uint32_t fixed_families, fixed_configs, version;
+	struct ct_choice_table fixed; /* [family][configuration of the host] */
+	struct ct_choice_table reply; /* [configuration][family of the host] */
+	struct ct_choice_table joint; /* [family][family of the host] */
+	struct ct_iac_biases *bias;   /* [family] */
+	size_t cap_bias;
+	uint32_t version;
 	/* jobs */
 	struct ct_elastico_job *job;
 	size_t n_jobs, cap_jobs;
@@ -283,6 +328,10 @@ struct ct_elastico {
 bool ct_elastico_due(struct ct_elastico *e, ct_time t);
 /* Has the job no transition under way? */
 bool ct_elastico_ready(struct ct_elastico *e, const struct ct_view *v, uint32_t job);
+
+/* ---- weights.c */
+/* Estimates of new jobs; counts work where a window has ended. */
+int ct_weights_update(struct ct_elastico *e, const struct ct_view *v);
 
 /* ---- rst.c. Those marked * allocate: not in schedule() */
 uint32_t ct_rst_family(struct ct_elastico *e, const struct ct_view *v, uint32_t job, bool profiled); /* * */
@@ -341,6 +390,8 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 
 /* ---- pds.c */
 void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);
+/* What prices choose for a job of the queue; CT_ELASTICO_WAIT. */
+uint32_t ct_pds_choice(const struct ct_elastico *e, uint32_t job);
 /* Is that slow-down more than the job tolerates in a configuration, `slack` on top? */
 bool ct_pds_violates(const struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t config,
 		     double slowdown, double slack);
@@ -353,6 +404,14 @@ int ct_admit_make_room(struct ct_elastico *e, const struct ct_view *v, struct ct
 
 /* The hosts and the newcomer after the job has taken the place. */
 void ct_admit_settle(struct ct_elastico *e, const struct ct_view *v, uint32_t job, const struct ct_elastico_place *at);
+
+/* ---- keep.c */
+/* May a job be placed on it now? */
+bool ct_keep_usable(const struct ct_elastico *e, uint32_t gpu);
+/* Idle GPUs of a node that are kept from the job under consideration. */
+uint32_t ct_keep_idle_on(const struct ct_elastico *e, const struct ct_view *v, uint32_t node);
+/* Before the epoch: who has started, who has waited too long. */
+void ct_keep_update(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);
 
 /* ---- adapt.c */
 void ct_adapt_measure(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p);

@@ -10,22 +10,22 @@
 
 #include <math.h>
 
-double ct_esp_score(const struct ct_elastico_config *c, const double *price)
+double ct_esp_score(const struct ct_elastico_config *c, double weight, const double *price)
 {
-	double score = 1 - c->perf;
+	double score = weight * (1 - c->perf);
 
 	for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
 		score += price[r] * c->need[r];
 	return score;
 }
 
-uint32_t ct_esp_best(const struct ct_elastico_family *f, const double *price, double *score)
+uint32_t ct_esp_best(const struct ct_elastico_family *f, double weight, const double *price, double *score)
 {
 	uint32_t best = f->front[0];
-	double least = ct_esp_score(&f->config[best], price);
+	double least = ct_esp_score(&f->config[best], weight, price);
 
 	for (uint32_t i = 1; i < f->n_front; i++) {
-		double s = ct_esp_score(&f->config[f->front[i]], price);
+		double s = ct_esp_score(&f->config[f->front[i]], weight, price);
 
 		if (s < least) {
 			least = s;
@@ -36,27 +36,29 @@ uint32_t ct_esp_best(const struct ct_elastico_family *f, const double *price, do
 	return best;
 }
 
-/* Its own configuration costs no switch; among equals it stays. */
-static uint32_t respond(const struct ct_elastico_family *f, const double *price, uint32_t current, double switch_cost,
-			uint32_t best, double score)
+/* Its own configuration costs no switch; among equals it stays. Waiting costs all of the
+ * performance and no rent. */
+static uint32_t respond(const struct ct_elastico_family *f, double weight, const double *price, uint32_t current,
+			double switch_cost, uint32_t best, double score)
 {
 	if (current == CT_ELASTICO_WAIT)
-		return score > 1 ? CT_ELASTICO_WAIT : best;
-	return ct_esp_score(&f->config[current], price) <= score + switch_cost ? current : best;
+		return score > weight ? CT_ELASTICO_WAIT : best;
+	return ct_esp_score(&f->config[current], weight, price) <= score + switch_cost ? current : best;
 }
 
-uint32_t ct_esp_choose(const struct ct_elastico_family *f, const double *price, uint32_t current, double switch_cost)
+uint32_t ct_esp_choose(const struct ct_elastico_family *f, double weight, const double *price, uint32_t current,
+		       double switch_cost)
 {
 	double score;
-	uint32_t best = ct_esp_best(f, price, &score);
+	uint32_t best = ct_esp_best(f, weight, price, &score);
 
-	return respond(f, price, current, switch_cost, best, score);
+	return respond(f, weight, price, current, switch_cost, best, score);
 }
 
 void ct_esp_demand(const struct ct_esp_market *m, const double *price, double *demand)
 {
 	uint32_t family = UINT32_MAX, best = 0;
-	double score = 0;
+	double score = 0, weight = 0;
 
 	for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
 		demand[r] = 0;
@@ -64,11 +66,12 @@ void ct_esp_demand(const struct ct_esp_market *m, const double *price, double *d
 		struct ct_esp_group *g = &m->group[i];
 		const struct ct_elastico_family *f = &m->family[g->family];
 
-		if (g->family != family) {
+		if (g->family != family || g->weight < weight || g->weight > weight) {
 			family = g->family;
-			best = ct_esp_best(f, price, &score);
+			weight = g->weight;
+			best = ct_esp_best(f, weight, price, &score);
 		}
-		g->chosen = respond(f, price, g->current, m->switch_cost, best, score);
+		g->chosen = respond(f, weight, price, g->current, m->switch_cost, best, score);
 		if (g->chosen == CT_ELASTICO_WAIT)
 			continue;
 		for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)

@@ -2,8 +2,10 @@
 /* iac.c - Interference-Aware Co-location: section 3.3. Tolerances, and what the policy
  * believes of pairs: the host's prediction, until a pair was measured in this run.
  *
- * Best choices of a pair are kept by (family, kind), (family, family) and (kind, family)
- * until the tolerance or a slow-down changes. */
+ * Best choices of a pair are kept by (family, configuration), (family, family) and
+ * (configuration, family) until the tolerance or a slow-down changes. In a trace whose
+ * jobs all differ there are as many families as jobs, so nothing here may be a square of
+ * their number. */
 #include "scheduler/elastico/elastico.h"
 #include "sim/memory.h"
 
@@ -11,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of the table; a kind beyond is asked anew each time. */
-enum { MAX_KINDS = 2048 };
-#define NO_ROW UINT32_MAX
+enum {
+	MAX_KINDS = 2048,       /* rows of the table of slow-downs; a kind beyond is asked anew each time */
+	MOST_CHOICES = 1 << 16, /* of each sort that are kept */
+};
 
 /* ---- equation 11 */
 
@@ -100,14 +103,14 @@ static uint32_t row_of(struct ct_elastico *e, uint32_t kind)
 	size_t old = e->cap_kind_of;
 
 	if (kind >= 1u << 24)
-		return NO_ROW;
+		return CT_ANY;
 	CT_GROW(e->kind_of, e->cap_kind_of, (size_t)kind + 1);
 	if (e->cap_kind_of > old)
 		memset(e->kind_of + old, 0, (e->cap_kind_of - old) * sizeof *e->kind_of);
 	if (e->kind_of[kind])
 		return e->kind_of[kind] - 1;
 	if (e->n_kinds == MAX_KINDS)
-		return NO_ROW;
+		return CT_ANY;
 	if (e->n_kinds == e->side)
 		grow_table(e);
 	e->kind_of[kind] = ++e->n_kinds;
@@ -119,38 +122,62 @@ uint32_t ct_iac_row(struct ct_elastico *e, uint32_t kind)
 	return row_of(e, kind);
 }
 
+static double biased(const struct ct_iac_biases *b, uint32_t family, double predicted)
+{
+	uint32_t at = family - b->first; /* large when before the first */
+
+	return at < b->n && b->v[at].n ? fmax(1, predicted * b->v[at].factor) : predicted;
+}
+
 double ct_iac_slowdown(struct ct_elastico *e, const struct ct_view *v, const struct ct_elastico_config *self,
 		       const struct ct_elastico_config *other)
 {
-	const struct ct_iac_bias *b;
 	double *cell;
 
 	if (!e->iac)
 		return 1;
-	if (self->row == NO_ROW || other->row == NO_ROW)
+	if (self->row == CT_ANY || other->row == CT_ANY)
 		return v->host->slowdown(v->host->ctx, self->kind, other->kind);
 	cell = &e->slow[(size_t)self->row * e->side + other->row];
 	if (!(*cell > 0) && !(*cell < 0))
 		*cell = v->host->slowdown(v->host->ctx, self->kind, other->kind);
 	if (*cell < 0)
 		return -*cell;
-	b = &e->bias[(size_t)self->family * e->fixed_families + other->family];
-	return b->n ? fmax(1, *cell * b->factor) : *cell;
+	return biased(&e->bias[self->family], other->family, *cell);
 }
 
 bool ct_iac_is_measured(const struct ct_elastico *e, const struct ct_elastico_config *self,
 			const struct ct_elastico_config *other)
 {
-	if (self->row == NO_ROW || other->row == NO_ROW)
+	if (self->row == CT_ANY || other->row == CT_ANY)
 		return true;
 	return e->slow[(size_t)self->row * e->side + other->row] < 0;
+}
+
+/* Families that meet came about the same time, so the range stays short. */
+static struct ct_iac_bias *bias_of(struct ct_iac_biases *b, uint32_t family)
+{
+	uint32_t first = b->n && b->first < family ? b->first : family,
+		 end = b->n && b->first + b->n > family ? b->first + b->n : family + 1;
+	struct ct_iac_bias *v;
+
+	if (!b->n || first < b->first || end > b->first + b->n) {
+		v = ct_calloc(end - first, sizeof *v);
+		if (b->n)
+			memcpy(v + (b->first - first), b->v, b->n * sizeof *v);
+		free(b->v);
+		*b = (struct ct_iac_biases){ v, first, end - first };
+	}
+	return &b->v[family - b->first];
 }
 
 /* A predictor that was wrong about two configurations is wrong about their neighbours: who
  * looks for the best prediction finds the most flattering one. The mean error in logs,
  * with one error of 0 for a start. */
-static void learn(struct ct_iac_bias *b, double ratio)
+static void learn(struct ct_iac_biases *all, uint32_t family, double ratio)
 {
+	struct ct_iac_bias *b = bias_of(all, family);
+
 	b->log_sum += log(ratio);
 	b->n++;
 	b->factor = exp(b->log_sum / (b->n + 1));
@@ -161,11 +188,11 @@ void ct_iac_measured(struct ct_elastico *e, const struct ct_elastico_config *sel
 {
 	double *cell;
 
-	if (self->row == NO_ROW || other->row == NO_ROW)
+	if (self->row == CT_ANY || other->row == CT_ANY)
 		return;
 	cell = &e->slow[(size_t)self->row * e->side + other->row];
 	if (*cell > 0 && e->learn)
-		learn(&e->bias[(size_t)self->family * e->fixed_families + other->family], slowdown / *cell);
+		learn(&e->bias[self->family], other->family, slowdown / *cell);
 	*cell = -fmax(1, slowdown);
 	e->version++;
 	e->dirty = true;
@@ -197,22 +224,35 @@ static void offer(struct ct_elastico *e, const struct ct_view *v, const struct c
 	best->fits |= p.fits;
 	if (!p.fits || !p.content || p.value <= best->value)
 		return;
-	*best = (struct ct_pair_choice){ e->version, config, other, p.value, true };
+	best->self = config;
+	best->other = other;
+	best->value = p.value;
+}
+
+/* Where the answer is; a new one has value -1 and version 0. */
+static struct ct_pair_choice *choice(const struct ct_elastico *e, const struct ct_choice_table *t, uint32_t row,
+				     uint32_t column)
+{
+	struct ct_pair_choice *c = &t->v[(row * t->stride + column) & t->mask];
+
+	if (c->version != e->version || c->row != row || c->column != column)
+		*c = (struct ct_pair_choice){ .row = row, .column = column, .value = -1 };
+	return c;
 }
 
 static bool is_known(const struct ct_elastico *e, struct ct_pair_choice *c)
 {
-	if (c->version == e->version)
-		return true;
-	*c = (struct ct_pair_choice){ .version = e->version, .value = -1 };
-	return false;
+	bool known = c->version == e->version;
+
+	c->version = e->version;
+	return known;
 }
 
 const struct ct_pair_choice *ct_iac_fixed(struct ct_elastico *e, const struct ct_view *v, uint32_t family,
 					  uint32_t host_family, uint32_t host_config)
 {
 	const struct ct_elastico_family *f = &e->family[family], *g = &e->family[host_family];
-	struct ct_pair_choice *c = &e->fixed[(size_t)family * e->fixed_configs + g->first + host_config];
+	struct ct_pair_choice *c = choice(e, &e->fixed, family, g->first + host_config);
 
 	if (!is_known(e, c))
 		for (uint32_t i = 0; i < f->n_front; i++)
@@ -224,7 +264,7 @@ const struct ct_pair_choice *ct_iac_reply(struct ct_elastico *e, const struct ct
 					  uint32_t config, uint32_t host_family)
 {
 	const struct ct_elastico_family *f = &e->family[family], *g = &e->family[host_family];
-	struct ct_pair_choice *c = &e->reply[(size_t)(f->first + config) * e->fixed_families + host_family];
+	struct ct_pair_choice *c = choice(e, &e->reply, f->first + config, host_family);
 
 	if (!is_known(e, c))
 		for (uint32_t i = 0; i < g->n_front; i++)
@@ -236,7 +276,7 @@ const struct ct_pair_choice *ct_iac_joint(struct ct_elastico *e, const struct ct
 					  uint32_t host_family)
 {
 	const struct ct_elastico_family *f = &e->family[family];
-	struct ct_pair_choice *c = &e->joint[(size_t)family * e->fixed_families + host_family];
+	struct ct_pair_choice *c = choice(e, &e->joint, family, host_family);
 
 	if (is_known(e, c))
 		return c;
@@ -244,51 +284,60 @@ const struct ct_pair_choice *ct_iac_joint(struct ct_elastico *e, const struct ct
 		const struct ct_pair_choice *r = ct_iac_reply(e, v, family, f->front[i], host_family);
 
 		c->fits |= r->fits;
-		if (r->value > c->value)
-			*c = *r;
+		if (r->value > c->value) {
+			c->self = r->self;
+			c->other = r->other;
+			c->value = r->value;
+		}
 	}
 	return c;
 }
 
-static void grow_bias(struct ct_elastico *e, uint32_t families)
+static uint32_t power_of_two(size_t n)
 {
-	struct ct_iac_bias *bias = ct_calloc((size_t)families * families, sizeof *bias);
+	uint32_t p = 8;
 
-	for (uint32_t i = 0; i < e->fixed_families; i++)
-		memcpy(bias + (size_t)i * families, e->bias + (size_t)i * e->fixed_families,
-		       e->fixed_families * sizeof *bias);
-	free(e->bias);
-	e->bias = bias;
+	while (p < n && p < MOST_CHOICES)
+		p *= 2;
+	return p;
+}
+
+/* A place for each (row, column) as long as they are few; then as they fall. */
+static void grow_choices(struct ct_choice_table *t, size_t rows, size_t columns)
+{
+	size_t stride = power_of_two(columns), places = stride * power_of_two(rows);
+
+	if (places > MOST_CHOICES || columns > stride) {
+		places = MOST_CHOICES;
+		stride = 2654435769; /* odd: 2^32 / the golden ratio, so neighbours fall far apart */
+	}
+	if (t->v && places == (size_t)t->mask + 1 && stride == t->stride)
+		return;
+	free(t->v);
+	*t = (struct ct_choice_table){ ct_calloc(places, sizeof *t->v), (uint32_t)places - 1, (uint32_t)stride };
 }
 
 /* Room for all families and configurations. Allocates. */
 void ct_iac_grow(struct ct_elastico *e)
 {
-	uint32_t families = e->fixed_families, configs = e->fixed_configs;
+	size_t old = e->cap_bias;
 
-	while (families < e->n_families)
-		families = families ? families * 2 : 8;
-	while (configs < e->n_configs)
-		configs = configs ? configs * 2 : 64;
-	if (families == e->fixed_families && configs == e->fixed_configs)
-		return;
-	grow_bias(e, families);
-	free(e->fixed);
-	free(e->joint);
-	free(e->reply);
-	e->fixed_families = families;
-	e->fixed_configs = configs;
-	e->fixed = ct_calloc((size_t)families * configs, sizeof *e->fixed);
-	e->reply = ct_calloc((size_t)families * configs, sizeof *e->reply);
-	e->joint = ct_calloc((size_t)families * families, sizeof *e->joint);
+	CT_GROW(e->bias, e->cap_bias, e->n_families);
+	if (e->cap_bias > old)
+		memset(e->bias + old, 0, (e->cap_bias - old) * sizeof *e->bias);
+	grow_choices(&e->fixed, e->n_families, e->n_configs);
+	grow_choices(&e->reply, e->n_configs, e->n_families);
+	grow_choices(&e->joint, e->n_families, e->n_families);
 }
 
 void ct_iac_fini(struct ct_elastico *e)
 {
 	free(e->kind_of);
 	free(e->slow);
-	free(e->fixed);
-	free(e->joint);
-	free(e->reply);
+	free(e->fixed.v);
+	free(e->joint.v);
+	free(e->reply.v);
+	for (size_t i = 0; i < e->cap_bias; i++)
+		free(e->bias[i].v);
 	free(e->bias);
 }

@@ -13,11 +13,6 @@ enum { MAX_CANDIDATES = 6 }; /* configurations of a gang that are tried */
 
 /* ---- who stands where */
 
-static bool usable_gpu(const struct ct_elastico *e, uint32_t gpu)
-{
-	return gpu != e->profiler_gpu;
-}
-
 static void meet(struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t other)
 {
 	struct ct_elastico_job *j = &e->job[job];
@@ -52,7 +47,7 @@ static void look_at_gpu(struct ct_elastico *e, const struct ct_view *v, uint32_t
 		if (g->mem_mib < j->least_mem)
 			j->least_mem = g->mem_mib;
 	}
-	if (g->n_residents == 1)
+	if (g->n_residents == 1 && ct_keep_usable(e, gpu))
 		e->job[g->resident[0]].n_alone++;
 	if (g->n_residents >= 2) {
 		meet(e, v, g->resident[0], g->resident[1]);
@@ -189,9 +184,11 @@ static uint32_t idle_on(const struct ct_elastico *e, const struct ct_view *v, ui
 	bool held_back = e->profiler_gpu != CT_ANY && ct_view_gpu(v, e->profiler_gpu)->node == node &&
 			 !ct_view_gpu(v, e->profiler_gpu)->n_residents;
 
+	uint32_t kept = held_back + ct_keep_idle_on(e, v, node);
+
 	if (!n->up || n->reserved)
 		return 0;
-	return n->idle_gpus > held_back ? n->idle_gpus - held_back : 0;
+	return n->idle_gpus > kept ? n->idle_gpus - kept : 0;
 }
 
 uint32_t ct_pack_idle(const struct ct_elastico *e, const struct ct_view *v, uint32_t partition, uint32_t type)
@@ -209,6 +206,12 @@ uint32_t ct_pack_idle(const struct ct_elastico *e, const struct ct_view *v, uint
 
 		idle -= n->up && !n->reserved && !ct_view_gpu(v, e->profiler_gpu)->n_residents &&
 			suits(partition, type, n->partition, n->gpu_type);
+	}
+	for (uint32_t i = 0; i < v->n_nodes && idle && e->n_kept && !e->open; i++) {
+		const struct ct_view_node *n = ct_view_node(v, i);
+
+		if (n->up && !n->reserved && suits(partition, type, n->partition, n->gpu_type))
+			idle -= ct_keep_idle_on(e, v, i);
 	}
 	return idle;
 }
@@ -246,7 +249,7 @@ static void take_idle(struct ct_elastico *e, const struct ct_view *v, uint32_t n
 	for (uint32_t i = 0; i < n->n_gpus && want; i++) {
 		uint32_t gpu = n->first_gpu + i;
 
-		if (ct_view_gpu(v, gpu)->n_residents || !usable_gpu(e, gpu))
+		if (ct_view_gpu(v, gpu)->n_residents || !ct_keep_usable(e, gpu))
 			continue;
 		e->found[at++] = gpu;
 		want--;
@@ -347,6 +350,19 @@ static bool no_more_of_host(const struct ct_elastico *e, const struct ct_elastic
 				      f->config[to].ram_mib <= f->config[from].ram_mib);
 }
 
+/* What a host of the group would change to beside that configuration; its own: nothing. */
+static uint32_t reply_of(const struct search *s, const struct ct_elastico_hosts *h, uint32_t config)
+{
+	struct ct_elastico *e = s->e;
+	const struct ct_pair_choice *r;
+
+	if (e->by_price)
+		return ct_esp_choose(&e->family[h->family], e->job[h->first].weight, e->price, h->config,
+				     e->switch_cost);
+	r = ct_iac_reply(e, s->v, s->family, config, h->family);
+	return r->value < 0 ? h->config : r->other;
+}
+
 /* What the group offers a newcomer in `config`. */
 static bool offer(struct search *s, struct ct_elastico_hosts *h, uint32_t config)
 {
@@ -359,18 +375,19 @@ static bool offer(struct search *s, struct ct_elastico_hosts *h, uint32_t config
 	h->usable = false;
 	h->reply = h->config;
 	if (!p.fits || !p.content) {
-		const struct ct_pair_choice *r;
+		uint32_t reply;
 
 		note_failure(s, h, config, &p);
-		if (!h->free || !e->pds || !e->esp || e->lenient) /* replies are kept, and respect tolerances */
+		if (!h->free || !e->pds || !e->reshape_hosts ||
+		    e->lenient) /* replies are kept, and respect tolerances */
 			return false;
-		r = ct_iac_reply(e, s->v, s->family, config, h->family);
-		if (r->value < 0 || r->other == h->config || !no_more_of_host(e, g, h->config, r->other))
+		reply = reply_of(s, h, config);
+		if (reply == h->config || !no_more_of_host(e, g, h->config, reply))
 			return false;
-		p = ct_iac_pair(e, s->v, s->f, config, s->share, g, r->other, h->share, room);
+		p = ct_iac_pair(e, s->v, s->f, config, s->share, g, reply, h->share, room);
 		if (!p.fits || !p.content)
 			return false;
-		h->reply = r->other;
+		h->reply = reply;
 	}
 	h->self = p.self;
 	h->other = p.other;
@@ -391,7 +408,7 @@ static uint32_t take_host(struct search *s, uint32_t host, uint32_t want, uint32
 	uint32_t n = s->v->host->gpus_of(s->v->host->ctx, host, e->gpus, s->v->n_gpus), got = 0;
 
 	for (uint32_t i = 0; i < n && got < want; i++)
-		if (ct_view_gpu(s->v, e->gpus[i])->n_residents == 1)
+		if (ct_view_gpu(s->v, e->gpus[i])->n_residents == 1 && ct_keep_usable(e, e->gpus[i]))
 			e->found[at + got++] = e->gpus[i];
 	return got;
 }
@@ -483,6 +500,46 @@ static void consider(struct search *s, uint32_t config, double pace)
 	s->best = p;
 }
 
+/* Pairs fit and none is tolerated: the numbers of one of them, of the first host met. */
+static void note_intolerable(struct search *s, const struct ct_elastico_hosts *h)
+{
+	const struct ct_elastico_family *g = &s->e->family[h->family];
+
+	for (uint32_t i = 0; i < s->f->n_front && !s->tolerance; i++)
+		for (uint32_t k = 0; k <= g->n_front; k++) {
+			uint32_t c = s->f->front[i], other = k ? g->front[k - 1] : h->config;
+			struct ct_pair p =
+			    ct_iac_pair(s->e, s->v, s->f, c, s->share, g, other, h->share, room_of(s, h));
+
+			if (!p.fits)
+				continue;
+			note_failure(s, h, c, &p);
+			break;
+		}
+	s->tolerance = true;
+}
+
+/* A newcomer's configuration beside that host; CT_ANY: there is none. */
+static uint32_t beside(struct search *s, const struct ct_elastico_hosts *h)
+{
+	struct ct_elastico *e = s->e;
+	const struct ct_pair_choice *c;
+	double score;
+
+	if (e->by_price)
+		return ct_esp_best(s->f, e->job[s->job].weight, e->price, &score);
+	c = ct_iac_fixed(e, s->v, s->family, h->family, h->config);
+	if (c->value < 0 && h->free && e->pds && e->reshape_hosts)
+		c = ct_iac_joint(e, s->v, s->family, h->family);
+	if (c->value >= 0)
+		return c->self;
+	if (c->fits)
+		note_intolerable(s, h);
+	else
+		s->memory = true;
+	return CT_ANY;
+}
+
 /* The configurations that suit some host best. */
 static uint32_t candidates(struct search *s, uint32_t *config)
 {
@@ -491,23 +548,17 @@ static uint32_t candidates(struct search *s, uint32_t *config)
 
 	for (uint32_t i = 0; i < e->n_hosts && n < MAX_CANDIDATES; i++) {
 		struct ct_elastico_hosts *h = &e->hosts[i];
-		const struct ct_pair_choice *c;
-		uint32_t k = 0;
+		uint32_t k = 0, c;
 
 		if (!in_reach(s, h))
 			continue;
-		c = ct_iac_fixed(e, s->v, s->family, h->family, h->config);
-		if (c->value < 0 && h->free && e->pds && e->esp)
-			c = ct_iac_joint(e, s->v, s->family, h->family);
-		if (c->value < 0) {
-			s->memory |= !c->fits;
-			s->tolerance |= c->fits;
+		c = beside(s, h);
+		if (c == CT_ANY)
 			continue;
-		}
-		while (k < n && config[k] != c->self)
+		while (k < n && config[k] != c)
 			k++;
 		if (k == n)
-			config[n++] = c->self;
+			config[n++] = c;
 	}
 	return n;
 }
@@ -532,26 +583,19 @@ static void find_single(struct search *s)
 
 	for (uint32_t i = 0; i < e->n_hosts; i++) {
 		struct ct_elastico_hosts *h = &e->hosts[i];
-		const struct ct_pair_choice *c;
 		double gain;
+		uint32_t c;
 
 		if (!in_reach(s, h))
 			continue;
-		c = ct_iac_fixed(e, s->v, s->family, h->family, h->config);
-		if (c->value < 0 && h->free && e->pds && e->esp)
-			c = ct_iac_joint(e, s->v, s->family, h->family);
-		if (c->value < 0) {
-			s->memory |= !c->fits;
-			s->tolerance |= c->fits;
+		c = beside(s, h);
+		if (c == CT_ANY || !offer(s, h, c))
 			continue;
-		}
-		if (!offer(s, h, c->self))
-			continue;
-		gain = s->requested * s->share * s->f->config[c->self].perf / h->self - h->loss;
+		gain = s->requested * s->share * s->f->config[c].perf / h->self - h->loss;
 		if (gain > most) {
 			most = gain;
 			best = i;
-			config = c->self;
+			config = c;
 		}
 	}
 	for (uint32_t i = 0; i < e->n_hosts; i++)
@@ -560,12 +604,27 @@ static void find_single(struct search *s)
 		consider(s, config, INFINITY);
 }
 
-/* Without prices: the fastest configuration that the hosts take, in order of start. */
+static void first_host(struct search *s, uint32_t config)
+{
+	for (uint32_t i = 0; i < s->e->n_hosts; i++) {
+		struct ct_elastico_hosts *h = &s->e->hosts[i];
+
+		h->usable = in_reach(s, h) && offer(s, h, config);
+		h->loss = (double)h->first * 1e-9; /* the first one wins */
+	}
+	consider(s, config, INFINITY);
+}
+
+/* Greedy: the fastest configuration that the hosts take, in order of start. */
 static void find_first(struct search *s)
 {
 	const struct ct_elastico_family *f = s->f;
-	double below = INFINITY;
+	double below = INFINITY, score;
 
+	if (s->e->by_price) {
+		first_host(s, ct_esp_best(f, s->e->job[s->job].weight, s->e->price, &score));
+		return;
+	}
 	while (!s->best.found) {
 		uint32_t next = CT_ANY;
 
@@ -578,13 +637,7 @@ static void find_first(struct search *s)
 		if (next == CT_ANY)
 			return;
 		below = f->config[next].throughput;
-		for (uint32_t i = 0; i < s->e->n_hosts; i++) {
-			struct ct_elastico_hosts *h = &s->e->hosts[i];
-
-			h->usable = in_reach(s, h) && offer(s, h, next);
-			h->loss = (double)h->first * 1e-9; /* the first one wins */
-		}
-		consider(s, next, INFINITY);
+		first_host(s, next);
 	}
 }
 
@@ -619,14 +672,14 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 			    .partition = j->partition,
 			    .type = j->gpu_type,
 			    .requested = j->num_gpus,
-			    .least = e->esp && e->iac ? least : -INFINITY };
+			    .least = e->matching && e->iac ? least : -INFINITY };
 	uint32_t config[MAX_CANDIDATES], n;
 
 	s.share = ct_rst_share(s.f, want, j->num_gpus);
 	s.idle = want > 1 ? ct_pack_idle(e, v, j->partition, j->gpu_type) : 0;
 	if (s.idle >= want)
 		s.idle = want - 1;
-	if (!e->esp) {
+	if (!e->matching) {
 		find_first(&s);
 	} else if (want == 1) {
 		find_single(&s);
@@ -642,7 +695,7 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 
 		for (uint32_t i = 0; i < e->n_hosts; i++)
 			e->hosts[i].usable = in_reach(&s, &e->hosts[i]) && offer(&s, &e->hosts[i], p.config);
-		if (!e->esp)
+		if (!e->matching)
 			for (uint32_t i = 0; i < e->n_hosts; i++)
 				e->hosts[i].loss = (double)e->hosts[i].first * 1e-9;
 		p.found = gather(&s, p.config, s.best.pace, &p, true) &&
@@ -674,7 +727,7 @@ struct ct_elastico_place ct_pack_find_shared(struct ct_elastico *e, const struct
 static struct ct_elastico_place find_alone(struct ct_elastico *e, const struct ct_view *v, uint32_t job, uint32_t want)
 {
 	const struct ct_view_job *j = ct_view_job(v, job);
-	uint32_t family = e->job[job].family, config = e->pending_choice[family];
+	uint32_t family = e->job[job].family, config = ct_pds_choice(e, job);
 	const struct ct_elastico_family *f = &e->family[family];
 	struct ct_elastico_place p = { .why = CT_WHY_NO_GANG };
 	double share = ct_rst_share(f, want, j->num_gpus);
@@ -701,18 +754,19 @@ struct ct_elastico_place ct_pack_find(struct ct_elastico *e, const struct ct_vie
 	uint32_t idle = ct_pack_idle(e, v, j->partition, j->gpu_type),
 		 fewest = e->elastic && e->rst ? j->min_gpus : j->num_gpus;
 	struct ct_elastico_place alone = find_alone(e, v, job, j->num_gpus), shared, few = { 0 };
+	bool tried;
 
 	if (alone.found)
 		return alone;
 	if (fewest < 1)
 		fewest = 1;
 	shared = ct_pack_find_shared(e, v, job, j->num_gpus, least);
-	if (idle && idle >= fewest && idle < j->num_gpus)
+	tried = idle && idle >= fewest && idle < j->num_gpus;
+	if (tried)
 		few = find_alone(e, v, job, idle);
-	if (few.found && (!shared.found || few.gain >= shared.gain)) {
+	if (few.found && (!shared.found || few.gain >= shared.gain))
 		return few;
-	}
-	if (shared.found && few.found) /* the search for few overwrote the list */
+	if (shared.found && tried) /* the search for few overwrote the list, also where it failed half way */
 		shared = ct_pack_find_shared(e, v, job, j->num_gpus, least);
 	for (uint32_t k = j->num_gpus / 2; !shared.found && k >= fewest; k /= 2) {
 		struct ct_elastico_place p = ct_pack_find_shared(e, v, job, k, least);

@@ -27,10 +27,12 @@ static uint32_t fewest(const struct ct_elastico *e, const struct ct_view_job *j)
 }
 
 /* Who could run now bids: the first jobs of the queue, while two on each GPU hold them.
- * More bidders would drive prices up for want of GPUs, which no reshaping can cure. */
-static void count_pending(struct ct_elastico *e, const struct ct_view *v, double *least)
+ * More bidders would drive prices up for want of GPUs, which no reshaping can cure.
+ * Otherwise all of the queue counts: as bidders, or as what capacity is reserved for. */
+/* How many bid. */
+static uint32_t count_pending(struct ct_elastico *e, const struct ct_view *v, double *least)
 {
-	double room = (v->max_residents < 2 ? 1.0 : 2.0) * e->n_gpus_up;
+	double room = e->bidders ? INFINITY : (v->max_residents < 2 ? 1.0 : 2.0) * e->n_gpus_up;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < e->n_families; i++)
@@ -41,12 +43,14 @@ static void count_pending(struct ct_elastico *e, const struct ct_view *v, double
 		const struct ct_view_job *j = ct_view_job(v, job);
 		uint32_t family = e->job[job].family;
 
-		e->pending_gpus[family] += j->num_gpus;
+		if (e->bidders != CT_BID_RUNNING)
+			e->pending_gpus[family] += j->num_gpus;
 		room -= j->num_gpus;
 		for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
 			least[r] += fewest(e, j) * e->family[family].least[r];
 		job = j->next;
 	}
+	return e->bidders == CT_BID_RUNNING ? 0 : n;
 }
 
 static void count_running(struct ct_elastico *e, const struct ct_view *v, double *least)
@@ -75,10 +79,52 @@ static uint32_t build_groups(struct ct_elastico *e)
 
 		if (e->pending_gpus[i] > 0)
 			e->group[n++] =
-			    (struct ct_esp_group){ i, CT_ELASTICO_WAIT, e->pending_gpus[i], CT_ELASTICO_WAIT };
+			    (struct ct_esp_group){ i, CT_ELASTICO_WAIT, e->pending_gpus[i], 1, CT_ELASTICO_WAIT };
 		for (uint32_t c = 0; c < f->n; c++)
 			if (e->config_gpus[f->first + c] > 0)
-				e->group[n++] = (struct ct_esp_group){ i, c, e->config_gpus[f->first + c], c };
+				e->group[n++] = (struct ct_esp_group){ i, c, e->config_gpus[f->first + c], 1, c };
+	}
+	return n;
+}
+
+/* With weights of their own jobs bid one by one: the running ones, then the first `bidding`
+ * of the queue. */
+static uint32_t list_bidders(struct ct_elastico *e, const struct ct_view *v, uint32_t bidding)
+{
+	uint32_t n = 0;
+
+	for (uint32_t job = v->running_first; job != CT_NO_JOB; job = ct_view_job(v, job)->next) {
+		const struct ct_view_job *j = ct_view_job(v, job);
+
+		e->left[n] = e->job[job].remaining;
+		if (j->num_gpus)
+			e->group[n++] =
+			    (struct ct_esp_group){ e->job[job].family, j->config, j->gpus_held, 1, j->config };
+	}
+	for (uint32_t job = v->queue_first; job != CT_NO_JOB && bidding; job = ct_view_job(v, job)->next, bidding--) {
+		e->left[n] = e->job[job].remaining;
+		if (ct_view_job(v, job)->num_gpus)
+			e->group[n++] = (struct ct_esp_group){ e->job[job].family, CT_ELASTICO_WAIT,
+							       ct_view_job(v, job)->num_gpus, 1, CT_ELASTICO_WAIT };
+	}
+	return n;
+}
+
+static uint32_t weigh(struct ct_elastico *e, const struct ct_view *v, uint32_t bidding)
+{
+	uint32_t n = list_bidders(e, v, bidding), waiting = 0;
+	struct ct_weight_law law;
+
+	for (uint32_t i = 0; i < n; i++)
+		e->gpus_of_group[i] = e->group[i].gpus;
+	law = ct_weights_law(e->left, e->gpus_of_group, n, e->weight_span);
+	for (uint32_t i = 0; i < n; i++)
+		e->group[i].weight = ct_weights_weigh(&law, e->left[i]);
+	for (uint32_t job = v->running_first; job != CT_NO_JOB; job = ct_view_job(v, job)->next)
+		e->job[job].weight = ct_weights_weigh(&law, e->job[job].remaining);
+	for (uint32_t job = v->queue_first; job != CT_NO_JOB && waiting < (uint64_t)e->horizon; waiting++) {
+		e->job[job].weight = ct_weights_weigh(&law, e->job[job].remaining);
+		job = ct_view_job(v, job)->next;
 	}
 	return n;
 }
@@ -87,15 +133,16 @@ static void open_market(struct ct_elastico *e, const struct ct_view *v, struct c
 {
 	double capacity[CT_ELASTICO_RESOURCES], pending[CT_ELASTICO_RESOURCES] = { 0 },
 						running[CT_ELASTICO_RESOURCES] = { 0 };
+	uint32_t bidding;
 
 	count_running(e, v, running);
-	count_pending(e, v, pending);
+	bidding = count_pending(e, v, pending);
 	for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
 		capacity[r] = e->n_gpus_up;
 	ct_pds_effective_capacity(capacity, e->pds ? e->gamma : 0, pending, running, e->effective);
 	*m = (struct ct_esp_market){ .family = e->family,
 				     .group = e->group,
-				     .n_groups = build_groups(e),
+				     .n_groups = e->weighted ? weigh(e, v, bidding) : build_groups(e),
 				     .switch_cost = e->switch_cost,
 				     .step = e->step,
 				     .diminishing = e->diminishing != 0,
@@ -148,7 +195,7 @@ static uint32_t choose(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 	const struct ct_view_job *w = ct_view_job(v, job);
 	double least, share = ct_rst_share(f, w->gpus_held, w->num_gpus);
 
-	least = ct_esp_score(&f->config[current], e->price) + penalty_of(j, current);
+	least = ct_esp_score(&f->config[current], j->weight, e->price) + penalty_of(j, current);
 	room = room_beside(e, v, job);
 	for (uint32_t i = 0; i < f->n_front; i++) {
 		uint32_t c = f->front[i];
@@ -156,7 +203,7 @@ static uint32_t choose(struct ct_elastico *e, const struct ct_view *v, uint32_t 
 
 		if (c == current || f->config[c].mem_mib > room || !ct_rst_reaches(f, c, share, v->attain_floor))
 			continue;
-		s = ct_esp_score(&f->config[c], e->price) + penalty_of(j, c) + e->switch_cost;
+		s = ct_esp_score(&f->config[c], j->weight, e->price) + penalty_of(j, c) + e->switch_cost;
 		if (s < least) {
 			least = s;
 			best = c;
@@ -228,6 +275,31 @@ static uint32_t check_all(struct ct_elastico *e, const struct ct_view *v)
 
 /* ---- Algorithm 1, lines 1 to 20 */
 
+uint32_t ct_pds_choice(const struct ct_elastico *e, uint32_t job)
+{
+	return e->weighted ? e->job[job].choice : e->pending_choice[e->job[job].family];
+}
+
+/* What waits: a choice for each family, or for each job where weights differ. */
+static void choose_for_queue(struct ct_elastico *e, const struct ct_view *v)
+{
+	uint32_t n = 0;
+	double score;
+
+	for (uint32_t i = 0; i < e->n_families; i++) {
+		uint32_t best = ct_esp_best(&e->family[i], 1, e->price, &score);
+
+		e->pending_choice[i] = e->prices && score > 1 ? CT_ELASTICO_WAIT : best;
+	}
+	for (uint32_t job = v->queue_first; e->weighted && job != CT_NO_JOB && n < (uint64_t)e->horizon; n++) {
+		struct ct_elastico_job *j = &e->job[job];
+		uint32_t best = ct_esp_best(&e->family[j->family], j->weight, e->price, &score);
+
+		j->choice = e->prices && score > j->weight ? CT_ELASTICO_WAIT : best;
+		job = ct_view_job(v, job)->next;
+	}
+}
+
 void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_plan *p)
 {
 	uint32_t rounds = e->pds && e->iac ? (uint32_t)e->rounds : 1;
@@ -239,10 +311,10 @@ void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_pla
 	for (uint32_t i = 0; i < e->n_shared; i++)
 		e->job[e->shared[i]].n_penalties = 0;
 	for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
-		e->price[r] = e->esp ? e->start_price[r] : 0;
+		e->price[r] = e->prices ? e->start_price[r] : 0;
 	for (uint32_t round = 0; round < rounds; round++) {
 		e->n_rounds++;
-		if (e->esp)
+		if (e->prices)
 			e->n_iterations += ct_esp_tatonnement(&m, e->price);
 		for (uint32_t i = 0; i < e->n_shared; i++)
 			e->job[e->shared[i]].choice = choose(e, v, e->shared[i]);
@@ -252,18 +324,14 @@ void ct_pds_rounds(struct ct_elastico *e, const struct ct_view *v, struct ct_pla
 		if (!violations)
 			break;
 	}
-	for (uint32_t i = 0; i < e->n_families; i++) {
-		double score;
-		uint32_t best = ct_esp_best(&e->family[i], e->price, &score);
-
-		e->pending_choice[i] = e->esp && score > 1 ? CT_ELASTICO_WAIT : best;
-	}
+	choose_for_queue(e, v);
 	for (uint32_t job = v->running_first; job != CT_NO_JOB;) {
 		const struct ct_view_job *w = ct_view_job(v, job);
 		struct ct_elastico_job *j = &e->job[job];
 
 		if (w->num_gpus && !j->n_partners)
-			j->choice = ct_esp_choose(&e->family[j->family], e->price, w->config, e->switch_cost);
+			j->choice =
+			    ct_esp_choose(&e->family[j->family], j->weight, e->price, w->config, e->switch_cost);
 		job = w->next;
 	}
 	p->lap(p, CT_LAP_ESP);

@@ -29,7 +29,7 @@ static void fill_config(struct ct_elastico *e, const struct ct_view_config *c, u
 		.cpu_milli = c->cpu_milli,
 		.ram_mib = c->mem_mib,
 		.kind = c->kind,
-		.row = ct_iac_row(e, c->kind),
+		.row = CT_ANY,
 		.family = (uint32_t)e->n_families,
 	};
 	out->need[CT_ELASTICO_SM] = c->sm_frac > 0 ? c->sm_frac : 0; /* NaN: unknown, no rent */
@@ -71,6 +71,13 @@ uint32_t ct_rst_front(const struct ct_elastico_config *c, uint32_t n, bool paret
 	return n_front;
 }
 
+/* Slow-downs are kept of what may run: the front, and the default. */
+static void give_row(struct ct_elastico *e, struct ct_elastico_config *c)
+{
+	if (c->row == CT_ANY)
+		c->row = ct_iac_row(e, c->kind);
+}
+
 static void fill_family(struct ct_elastico *e, const struct ct_view *v, const struct ct_view_family *h,
 			uint32_t requested, struct ct_elastico_family *f)
 {
@@ -93,7 +100,9 @@ static void fill_family(struct ct_elastico *e, const struct ct_view *v, const st
 	if (!f->n_front) /* nothing reaches the floor: the default then, as the request has it */
 		front[f->n_front++] = h->default_config;
 	f->fastest = front[0];
+	give_row(e, &c[h->default_config]);
 	for (uint32_t i = 0; i < f->n_front; i++) {
+		give_row(e, &c[front[i]]);
 		if (c[front[i]].throughput > c[f->fastest].throughput)
 			f->fastest = front[i];
 		for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
@@ -157,7 +166,7 @@ static void grow_scratch(struct ct_elastico *e)
 		e->config_head[i] = CT_ANY;
 	CT_GROW(e->pending_gpus, e->cap_pending_gpus, e->n_families);
 	CT_GROW(e->pending_choice, e->cap_pending_choice, e->n_families);
-	CT_GROW(e->group, e->cap_group, e->n_configs + e->n_families);
+	CT_GROW(e->group, e->cap_group, (size_t)e->n_configs + e->n_families);
 	ct_iac_grow(e);
 }
 
@@ -213,6 +222,15 @@ static ct_time profile_time(const struct ct_elastico *e, const struct ct_view *v
 	return e->profile_min + (ct_time)((double)(e->profile_max - e->profile_min) * u);
 }
 
+/* A job that is profiled while it runs keeps its configuration, which need not be on the
+ * front of its new family. */
+static void give_rows_of(struct ct_elastico *e, const struct ct_elastico_family *before,
+			 const struct ct_elastico_family *after)
+{
+	for (uint32_t i = 0; i < before->n_front; i++)
+		give_row(e, &after->config[before->front[i]]);
+}
+
 void ct_rst_submit(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
 {
 	struct ct_elastico_job *j = &e->job[job];
@@ -223,6 +241,7 @@ void ct_rst_submit(struct ct_elastico *e, const struct ct_view *v, uint32_t job)
 		return;
 	j->next_family = j->family;
 	j->family = ct_rst_family(e, v, job, false);
+	give_rows_of(e, &e->family[j->family], &e->family[j->next_family]);
 	if (e->profiler_free < v->now_us)
 		e->profiler_free = v->now_us;
 	e->profiler_free += profile_time(e, v, job);

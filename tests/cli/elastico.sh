@@ -22,5 +22,34 @@ that [ "$(wait_of apply b)" = 0 ]
 # Nobody hosts anybody: switches go on without partners (once an endless loop).
 begin "one resident a GPU" timeout 60 "$C" run "$root/experiments/paper/scenario.yaml" --policy elastico --set sim.residents=1 --json
 status 0; out '*"jobs_left": 0,*'
+# A gang among jobs of one GPU that come faster than they can run, and GPUs kept for it.
+awk 'BEGIN { print "job_id,submit_time,num_gpus,duration,model"
+	for (i = 0; i < 160; i++) print "s" i "," i * 30 ",1,600,LSTM"
+	print "gang,610,8,600,LSTM" }' >"$W/stream.csv"
+stream="run --trace $W/stream.csv --cluster 1x8 --policy elastico --set cluster.gpu_mem_mib=40960
+	--set calib.dir=data:calib/a100-40gb --set policy.elastic=false"
+begin "a gang starves" "$C" $stream --csv "$W/starves" --out "$W/starves.h5"; status 0
+that awk -v w="$(wait_of starves gang)" 'BEGIN { exit !(w > 4800 - 610) }'
+begin "by what numbers" "$C" explain "$W/starves.h5" --job gang; status 0
+out "*every place would slow somebody down [1-9]*-fold, 1.[0-9]* is tolerated"
+begin "not with patience" "$C" $stream --csv "$W/kept" --out "$W/kept.h5" --set policy.patience=900; status 0
+that awk -v w="$(wait_of kept gang)" 'BEGIN { exit !(w >= 900 && w < 900 + 2 * 600) }'
+begin "kept for it" "$C" explain "$W/kept.h5" --job gang; status 0; out "*8 GPUs are kept for it, as it has waited for 900 s"
+begin "patience is a time" "$C" $stream --set policy.patience=-1; status 3; err "*policy.patience*"
+# The table of effects has a study for each constant of the README's table.
+begin "constants have studies" true; status 0
+that python3 - "$root" <<'EOF'
+import re, sys
+root = sys.argv[1]
+text = open(root + "/scheduler/elastico/README.md").read().split("## Constants", 1)[1].split("\n## ", 1)[0]
+rows = [r.split("|")[1] for r in text.splitlines() if r.startswith("| `")]
+names = [n for r in rows for n in re.findall("`([a-z_.]+)`", r)]
+yaml = open(root + "/experiments/paper/published.yaml").read()
+shown = yaml.split("- table: effects", 1)[1].split("variants:", 1)[0]
+studies = dict(re.findall(r"^  ([\w.-]+): \{(.*)\}$", yaml.split("\nstudies:\n", 1)[1].split("\nfigures:\n", 1)[0], re.M))
+keys = " ".join(studies[s] for s in re.findall(r"[\w.-]+", shown.split("studies:", 1)[1]))
+missing = [n for n in names if not re.search(r"(^|[ {])(policy\.)?" + re.escape(n) + ":", keys)]
+assert len(names) > 25 and not missing, missing
+EOF
 begin "no such reading" "$C" $run --set policy.violations=never; status 3; err "*policy.violations*wait*apply*"
 finish

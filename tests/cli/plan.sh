@@ -96,6 +96,17 @@ t="--target p95_jct_s<7200 --vary gpus=4..32"
 # shellcheck disable=SC2086
 begin "trace.load" "$C" plan $one $t --set trace.load=1; status 3; no_out; err "*'trace.load' would stretch*"
 # shellcheck disable=SC2086
+begin "one process" "$C" plan gen.yaml --policies fifo,easy --target 'p95_jct_s<20000' --vary gpus=4..32 --runs 5 --json; status 0; no_err
+cp "$work/out" "$work/one"
+for n in 2 3 9; do
+	begin "$n processes" "$C" plan gen.yaml --policies fifo,easy --target 'p95_jct_s<20000' --vary gpus=4..32 --runs 5 --json -j $n; status 0; no_err
+	that cmp "$work/one" "$work/out"
+done
+begin "no process" "$C" plan gen.yaml --policy fifo --target 'p95_jct_s<1' --vary gpus=4..8 -j 0; status 2; err "*-j wants 1 to 1024, got '0'"
+begin "a run that fails in a worker" "$C" plan gen.yaml --policy fifo --target 'p95_jct_s<1' --vary gpus=4..8 --runs 3 -j 2 --set policy.order_by=nothing
+rc_many=$rc; cp "$work/err" "$work/many"
+begin "and here" "$C" plan gen.yaml --policy fifo --target 'p95_jct_s<1' --vary gpus=4..8 --runs 3 --set policy.order_by=nothing
+status "$rc_many"; that cmp "$work/many" "$work/err"; that [ "$rc" -ne 0 ]
 begin "generated for this size" "$C" plan gen.yaml --policy fifo --set generate.gpus=0 $t; status 3; err "*give generate.gpus"
 # shellcheck disable=SC2086
 begin "no policy" "$C" plan gen.yaml $t; status 3; err "*no policy: *"

@@ -82,6 +82,23 @@ err "table4.elastico.jct: *recorded 0.9*"; err "*1 figures differ from *--accept
 begin "other seeds" "$C" repro table4 $small --seeds 3 --check "$W/state.csv"; status 7
 begin "no state" "$C" repro table4 $small --check "$W/none.csv"; status 5
 
+begin "without IAC: expected, then found" "$C" repro iac --seeds 2 --set cluster.nodes=1 --set generate.days=0.2; status 0
+err "cotenant: expected without IAC: *% of the pairs that fit *"
+out "iac.losing.8 *"; out "no-rst-no-gangs *no-iac *"; out "*found without IAC: throughput x *"
+begin "a draw that is none" "$C" run --trace data:experiments/demo/day.csv --cluster 8x8 --policy fifo \
+	--set calib.dir=data:calib/a100-40gb --set calib.draw=-1; status 3; err "*calib.draw*"
+begin "a change of nothing" "$C" run --trace data:experiments/demo/day.csv --cluster 8x8 --policy fifo \
+	--set calib.dir=data:calib/a100-40gb --set calib.change=speed=2; status 3; err "*no number 'speed' to change"
+begin "constants of two files" "$C" run --cluster 8x8 --policy fifo --set generate.kind=mixed --set generate.days=1 \
+	--set generate.change=infer_share=0; status 3; err "*has two files of constants and no 'change' of them"
+"$C" calib fit --dir calib/a100-40gb --out "$W/a100.h5" >/dev/null
+begin "a draw of a file" "$C" run --trace data:experiments/demo/day.csv --cluster 8x8 --policy fifo \
+	--set calib.file="$W/a100.h5" --set calib.draw=1; status 3; err "*are of a calibration folder; *a100.h5' is a file"
+begin "posterior" "$C" calib posterior --out "$W/posterior.csv"; status 0; out "PPO *host *"
+that cmp -s "$W/posterior.csv" calib/a100-40gb/posterior.csv
+begin "posterior, blind" "$C" calib posterior --blind-host --out "$W/blind.csv"; status 0
+that cmp -s "$W/blind.csv" calib/a100-40gb/posterior-blind.csv
+
 printf 'load,spread,tilt,kept\n1.5,1.3,0,yes\n2,1.3,0,yes\n9,9,9,no\n' >"$W/fits.csv"
 begin "over fits" "$C" repro table4 $small --fits "$W/fits.csv"; status 0; out "*fits from*"
 begin "no vector kept" "$C" repro table4 $small --fits /dev/null; status 3

@@ -179,6 +179,60 @@ static void without_belief_nothing_is_said_of_predictions(void **state)
 	ct_workload_free(work);
 }
 
+/* The same pair, and the pair where a is a gang of two that shares one of its GPUs: its
+ * slowest member sets its pace, so times are the same. Run: a 120 of 100 s, b 40 of 30 s.
+ * Undone because of the other: a 20 of 100, b 10 of 30. The 90 % quantile of 1.2 and 4/3
+ * is 1.2 + .9 (4/3 - 1.2) = 1.32. */
+static void slow_downs_of_gangs_and_others(void **state)
+{
+	for (uint32_t gang = 0; gang < 2; gang++) {
+		struct ct_workload *work = ct_workload_new();
+		struct ct_err err = { 0 };
+		struct ct_world_spec spec;
+		struct ct_result r;
+		struct ct_world *w;
+
+		(void)state;
+		for (uint32_t i = 0; i < 2; i++) {
+			struct ct_job j = CT_JOB_INIT;
+
+			j.id = ct_workload_text(work, i ? "b" : "a", 1);
+			j.submit_us = (ct_time)(pair_submit[i] * 1e6);
+			j.duration_us = (ct_time)(pair_duration[i] * 1e6);
+			j.num_gpus = i ? 1 : 1 + gang;
+			ct_workload_add(work, &j);
+		}
+		assert_int_equal(ct_workload_seal(work, &err), 0);
+		spec = spec_of(work, 0.6);
+		spec.contention = &pair_truth;
+		w = world(&spec);
+		advance_to(w, 0);
+		start(w, 0, 0, 1 + gang);
+		advance_to(w, 10);
+		start(w, 1, 0, 1);
+		advance_to(w, 50);
+		advance_to(w, 120);
+		finish(w);
+		memset(&r, 0, sizeof r);
+		ct_result_summarise(&r, w);
+		near(r.summary[CT_METRIC_mean_run_slowdown_single], gang ? 4. / 3 : (1.2 + 4. / 3) / 2);
+		near(r.summary[CT_METRIC_p90_run_slowdown_single], gang ? 4. / 3 : 1.32);
+		near(r.summary[CT_METRIC_mean_colo_slowdown_single], gang ? 4. / 3 : (1.2 + 4. / 3) / 2);
+		if (gang) {
+			near(r.summary[CT_METRIC_mean_run_slowdown_gang], 1.2);
+			near(r.summary[CT_METRIC_p90_run_slowdown_gang], 1.2);
+			near(r.summary[CT_METRIC_mean_colo_slowdown_gang], 1.2);
+		} else {
+			assert_true(isnan(r.summary[CT_METRIC_mean_run_slowdown_gang]));
+			assert_true(isnan(r.summary[CT_METRIC_p90_run_slowdown_gang]));
+			assert_true(isnan(r.summary[CT_METRIC_mean_colo_slowdown_gang]));
+		}
+		ct_result_fini(&r);
+		ct_world_free(w);
+		ct_workload_free(work);
+	}
+}
+
 /* The same pair in the log: a is joined at 10 and left at 50, b starts in company. */
 static void the_log_tells_company(void **state)
 {
@@ -410,11 +464,58 @@ static void an_empty_log_in_a_file(void **state)
 	ct_workload_free(work);
 }
 
+/* Long enough for blocks of rows: one job starts and gives way, on three placements in turn. */
+static void a_long_log_in_a_file(void **state)
+{
+	enum { TURNS = 3000 };
+	static const uint32_t gpus[3][2] = { { 0, 1 }, { 0, 3 }, { 2, 3 } };
+	static const char *const text[3] = { "0-1", "0 3", "2-3" };
+	struct ct_workload *work = workload(1, (double[]){ 0 }, (double[]){ 60 }, 2, 0);
+	struct ct_world_spec spec = spec_of(work, 0.6);
+	struct ct_world *w = world(&spec);
+	struct ct_result r = { 0 }, back;
+	struct ct_err err = { 0 };
+
+	(void)state;
+	advance_to(w, 0);
+	for (uint32_t k = 0; k <= TURNS; k++) {
+		ct_world_note(w, 0, k % 2, CT_NONE, k, k * 0.25);
+		assert_int_equal(ct_world_start(w, 0, 0, gpus[k % 3], 2, &err), 0);
+		if (k < TURNS) {
+			assert_int_equal(ct_world_preempt(w, 0, &err), 0);
+		}
+	}
+	advance_to(w, 60);
+	finish(w);
+	ct_result_from_world(&r, w);
+	ct_result_seal(&r, "", "");
+	through_a_file(&r, &back);
+	assert_int_equal(back.decisions.n_rows, TURNS + 1);
+	assert_int_equal(back.stretches.n_rows, 2 * TURNS);
+	for (uint32_t k = 0; k < TURNS; k++) {
+		const struct ct_frame *f = &back.stretches;
+
+		assert_int_equal(cell(&back.decisions, "why", k), k % 2);
+		assert_true(ct_cell_f64(ct_frame_column(&back.decisions, "a"), k) == k);
+		assert_true(ct_cell_f64(ct_frame_column(&back.decisions, "b"), k) == k * 0.25);
+		assert_string_equal(ct_cell_text(ct_frame_column(f, "kind"), 2 * k), "preempt");
+		assert_string_equal(ct_cell_text(ct_frame_column(f, "gpus"), 2 * k), text[k % 3]);
+		assert_string_equal(ct_cell_text(ct_frame_column(f, "kind"), 2 * k + 1), "start");
+		assert_string_equal(ct_cell_text(ct_frame_column(f, "gpus"), 2 * k + 1), "");
+		assert_int_equal(cell(f, "partner", 2 * k), -1);
+	}
+	ct_result_fini(&back);
+	ct_result_fini(&r);
+	ct_world_free(w);
+	ct_workload_free(work);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slow_down_as_predicted_and_beyond),
 		cmocka_unit_test(without_belief_nothing_is_said_of_predictions),
+		cmocka_unit_test(slow_downs_of_gangs_and_others),
 		cmocka_unit_test(the_log_tells_company),
 		cmocka_unit_test(slow_configurations_and_fewer_gpus),
 		cmocka_unit_test(windows_count_standing_still),
@@ -422,6 +523,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_kept_unasked),
 		cmocka_unit_test(the_log_in_a_file),
 		cmocka_unit_test(an_empty_log_in_a_file),
+		cmocka_unit_test(a_long_log_in_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

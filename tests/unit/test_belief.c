@@ -463,6 +463,38 @@ static void the_ready_predictor_is_the_trained_one(void **state)
 }
 
 /* Another seed, and another predictor, are trained although a ready one is offered. */
+/* What was trained for one believer serves the next in the same world, and no other: with
+ * and without it, each world has its own answers. */
+static void kept_predictors_change_nothing(void **state)
+{
+	static const struct ask ask[] = { { .model = "BERT" }, { .model = "NCF" }, { .model = "LSTM" } };
+	const struct ct_alteration worlds[] = { { .draw = 0 }, { .draw = 3 }, { .draw = 0 } };
+	struct ct_trained *trained = ct_trained_new();
+	double s[3][2];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		const struct ct_truth_options o = { .dir = DIR, .seed = 7, .world = worlds[i] };
+		struct world x;
+
+		make(&x, ask, 3, &o);
+		for (int kept = 0; kept < 2; kept++) {
+			struct ct_believer *b = believe(
+			    &x, &(struct ct_belief_options){
+				    .predictor = CT_BELIEF_LINEAR, .seed = 1, .trained = kept ? trained : NULL });
+
+			s[i][kept] = ask_for(b, ct_truth_families(x.t)[0]->config[0].kind,
+					     ct_truth_families(x.t)[2]->config[0].kind);
+			ct_believer_free(b);
+		}
+		drop(&x);
+		assert_memory_equal(&s[i][0], &s[i][1], sizeof s[i][0]);
+	}
+	assert_memory_equal(&s[0], &s[2], sizeof s[0]);
+	assert_memory_not_equal(&s[0], &s[1], sizeof s[0]);
+	ct_trained_free(trained);
+}
+
 static void a_ready_predictor_of_other_terms_is_not_taken(void **state)
 {
 	char dir[] = "/tmp/cotenant-test-XXXXXX", path[64];
@@ -640,6 +672,7 @@ int main(void)
 		cmocka_unit_test(a_kept_answer_is_the_computed_one),
 		cmocka_unit_test(answers_are_the_predictors_own),
 		cmocka_unit_test(the_ready_predictor_is_the_trained_one),
+		cmocka_unit_test(kept_predictors_change_nothing),
 		cmocka_unit_test(a_ready_predictor_of_other_terms_is_not_taken),
 		cmocka_unit_test(a_file_without_counters_is_learned_by_name),
 		cmocka_unit_test(a_file_with_too_few_pairs_says_what_to_do),

@@ -24,7 +24,7 @@ static void near(double got, double want, double tolerance)
 }
 
 /* Fast and large, slower and small. */
-static const struct ct_elastico_config two[] = {
+static struct ct_elastico_config two[] = {
 	{ .perf = 1, .throughput = 1, .need = { 0.5, 0.9 }, .ok = true },
 	{ .perf = 0.9, .throughput = 0.9, .need = { 0.4, 0.3 }, .ok = true },
 };
@@ -39,7 +39,7 @@ static void test_score(void **state)
 	const struct ct_elastico_config c = { .perf = 0.8, .need = { 0.3, 0.5, 0.05, 0.1 } };
 
 	(void)state;
-	near(ct_esp_score(&c, price), 0.2 + 0.3 + 0.2 + 0.1 + 0.3, 1e-15);
+	near(ct_esp_score(&c, 1, price), 0.2 + 0.3 + 0.2 + 0.1 + 0.3, 1e-15);
 }
 
 static void test_choice(void **state)
@@ -49,9 +49,9 @@ static void test_choice(void **state)
 
 	(void)state;
 	/* 0.09 against 0.13; 0.18 against 0.16 */
-	assert_int_equal(ct_esp_best(&pair, low, &score), 0);
+	assert_int_equal(ct_esp_best(&pair, 1, low, &score), 0);
 	near(score, 0.09, 1e-15);
-	assert_int_equal(ct_esp_best(&pair, mid, &score), 1);
+	assert_int_equal(ct_esp_best(&pair, 1, mid, &score), 1);
 	near(score, 0.16, 1e-15);
 }
 
@@ -61,9 +61,9 @@ static void test_switching_cost(void **state)
 
 	(void)state;
 	/* The switch saves 0.02. */
-	assert_int_equal(ct_esp_choose(&pair, mid, 0, 0.03), 0);
-	assert_int_equal(ct_esp_choose(&pair, mid, 0, 0.01), 1);
-	assert_int_equal(ct_esp_choose(&pair, mid, 1, 0), 1);
+	assert_int_equal(ct_esp_choose(&pair, 1, mid, 0, 0.03), 0);
+	assert_int_equal(ct_esp_choose(&pair, 1, mid, 0, 0.01), 1);
+	assert_int_equal(ct_esp_choose(&pair, 1, mid, 1, 0), 1);
 }
 
 static void test_wait(void **state)
@@ -72,10 +72,10 @@ static void test_wait(void **state)
 
 	(void)state;
 	/* Waiting costs all of the performance, 1; running 0.1 + 0.6, then 0.1 + 1.2. */
-	assert_int_equal(ct_esp_choose(&pair, high, CT_ELASTICO_WAIT, 0.05), 1);
-	assert_int_equal(ct_esp_choose(&pair, higher, CT_ELASTICO_WAIT, 0.05), CT_ELASTICO_WAIT);
+	assert_int_equal(ct_esp_choose(&pair, 1, high, CT_ELASTICO_WAIT, 0.05), 1);
+	assert_int_equal(ct_esp_choose(&pair, 1, higher, CT_ELASTICO_WAIT, 0.05), CT_ELASTICO_WAIT);
 	/* Who runs cannot wait. */
-	assert_int_equal(ct_esp_choose(&pair, higher, 0, 0.05), 1);
+	assert_int_equal(ct_esp_choose(&pair, 1, higher, 0, 0.05), 1);
 }
 
 /* ---- equation 8 */
@@ -83,7 +83,7 @@ static void test_wait(void **state)
 static void test_one_step(void **state)
 {
 	/* 10 GPUs' worth of jobs at the fastest configuration: 5 of SM, 9 of memory. */
-	struct ct_esp_group g = { .family = 0, .current = 0, .gpus = 10 };
+	struct ct_esp_group g = { .family = 0, .current = 0, .gpus = 10, .weight = 1 };
 	struct ct_esp_market m = { .family = &pair,
 				   .group = &g,
 				   .n_groups = 1,
@@ -102,7 +102,7 @@ static void test_one_step(void **state)
 
 static void test_unlimited(void **state)
 {
-	struct ct_esp_group g[] = { { 0, CT_ELASTICO_WAIT, 100, 0 }, { 0, 0, 50, 0 }, { 0, 1, 50, 0 } };
+	struct ct_esp_group g[] = { { 0, CT_ELASTICO_WAIT, 100, 1, 0 }, { 0, 0, 50, 1, 0 }, { 0, 1, 50, 1, 0 } };
 	struct ct_esp_market m = { .family = &pair,
 				   .group = g,
 				   .n_groups = 3,
@@ -144,7 +144,7 @@ static void test_clearing_price(void **state)
 		c[i][0] = (struct ct_elastico_config){ .perf = 1, .need = { 0, 1 } };
 		c[i][1] = (struct ct_elastico_config){ .perf = 1 - (i + 1) / 100.0, .need = { 0, 0.5 } };
 		f[i] = (struct ct_elastico_family){ .config = c[i], .front = both, .n = 2, .n_front = 2 };
-		g[i] = (struct ct_esp_group){ i, 0, 1, 0 };
+		g[i] = (struct ct_esp_group){ i, 0, 1, 1, 0 };
 	}
 	ct_esp_tatonnement(&m, price);
 	near(price[MEM], 0.61, 0.03);
@@ -164,7 +164,7 @@ static void test_clearing_price(void **state)
 /* A warm start at the clearing price stays there. */
 static void test_warm_start(void **state)
 {
-	struct ct_esp_group g[] = { { 0, 1, 10, 0 } };
+	struct ct_esp_group g[] = { { 0, 1, 10, 1, 0 } };
 	struct ct_esp_market m = { .family = &pair,
 				   .group = g,
 				   .n_groups = 1,
@@ -179,6 +179,62 @@ static void test_warm_start(void **state)
 	assert_int_equal(ct_esp_tatonnement(&m, price), 1);
 	near(price[MEM], 0.5, 1e-12);
 	assert_int_equal(g[0].chosen, 1);
+}
+
+/* ---- equation 7 with weights */
+
+static void test_weighted_choice(void **state)
+{
+	const double mid[CT_ELASTICO_RESOURCES] = { 0, 0.2 }, high[CT_ELASTICO_RESOURCES] = { 0, 2 };
+	double score;
+
+	(void)state;
+	near(ct_esp_score(&two[1], 2.5, mid), 2.5 * 0.1 + 0.2 * 0.3, 1e-15);
+	/* 0.18 against 0.1 w + 0.06: equal at 1.2 */
+	assert_int_equal(ct_esp_best(&pair, 1.1, mid, &score), 1);
+	assert_int_equal(ct_esp_best(&pair, 1.3, mid, &score), 0);
+	near(score, 0.18, 1e-15);
+	/* A switch that saves 0.18 - 0.05 - 0.06 = 0.07 at w = 0.5. */
+	assert_int_equal(ct_esp_choose(&pair, 0.5, mid, 0, 0.08), 0);
+	assert_int_equal(ct_esp_choose(&pair, 0.5, mid, 0, 0.06), 1);
+	/* Waiting costs w, running 0.1 w + 0.6: equal at 2/3. */
+	assert_int_equal(ct_esp_choose(&pair, 0.6, high, CT_ELASTICO_WAIT, 0), CT_ELASTICO_WAIT);
+	assert_int_equal(ct_esp_choose(&pair, 0.7, high, CT_ELASTICO_WAIT, 0), 1);
+}
+
+/* Three jobs of one family in one configuration that weigh differently: 10 GPUs stay at
+ * 0.9 of memory each, 20 and 5 go down to 0.3. */
+static void test_weighted_demand(void **state)
+{
+	struct ct_esp_group g[] = { { 0, 0, 10, 1.3, 0 }, { 0, 0, 20, 1.1, 0 }, { 0, 0, 5, 0.5, 0 } };
+	struct ct_esp_market m = { .family = &pair, .group = g, .n_groups = 3 };
+	const double price[CT_ELASTICO_RESOURCES] = { 0, 0.2 };
+	double demand[CT_ELASTICO_RESOURCES];
+
+	(void)state;
+	ct_esp_demand(&m, price, demand);
+	near(demand[MEM], 9 + 6 + 1.5, 1e-12);
+	near(demand[SM], 5 + 8 + 2, 1e-12);
+}
+
+static void test_weights(void **state)
+{
+	const double left[] = { 100, 400 }, same[] = { 2, 2 }, other[] = { 1, 3 };
+	struct ct_weight_law law;
+
+	(void)state;
+	/* 1/100 and 1/400: mean 1/160, or (1/100 + 3/400) / 4 = 7/1600 a GPU. */
+	law = ct_weights_law(left, same, 2, 10);
+	near(ct_weights_weigh(&law, 100), 1.6, 1e-12);
+	near(ct_weights_weigh(&law, 400), 0.4, 1e-12);
+	law = ct_weights_law(left, other, 2, 10);
+	near(ct_weights_weigh(&law, 100), 16.0 / 7, 1e-12);
+	near(ct_weights_weigh(&law, 400), 4.0 / 7, 1e-12);
+	/* Geometric mean 1/200; no further than 1.5 from it: 3/400 and 1/300, mean 13/2400. */
+	law = ct_weights_law(left, same, 2, 1.5);
+	near(ct_weights_weigh(&law, 100), 18.0 / 13, 1e-12);
+	near(ct_weights_weigh(&law, 400), 8.0 / 13, 1e-12);
+	near(ct_weights_weigh(&law, 1), 18.0 / 13, 1e-12); /* who does not bid */
 }
 
 /* ---- equation 11 */
@@ -278,8 +334,8 @@ static void test_front_is_enough(void **state)
 		for (int k = 0; k < 20; k++) {
 			for (int r = 0; r < CT_ELASTICO_RESOURCES; r++)
 				price[r] = k ? 3 * gsl_rng_uniform(&s.rng) : 0;
-			ct_esp_best(&whole, price, &a);
-			ct_esp_best(&front, price, &b);
+			ct_esp_best(&whole, 1, price, &a);
+			ct_esp_best(&front, 1, price, &b);
 			near(b, a, 1e-12);
 		}
 	}
@@ -302,9 +358,11 @@ int main(void)
 		cmocka_unit_test(test_switching_cost),  cmocka_unit_test(test_wait),
 		cmocka_unit_test(test_one_step),        cmocka_unit_test(test_unlimited),
 		cmocka_unit_test(test_clearing_price),  cmocka_unit_test(test_warm_start),
-		cmocka_unit_test(test_tolerance),       cmocka_unit_test(test_floor),
-		cmocka_unit_test(test_reservation),     cmocka_unit_test(test_front),
-		cmocka_unit_test(test_front_is_enough), cmocka_unit_test(test_share),
+		cmocka_unit_test(test_weighted_choice), cmocka_unit_test(test_weighted_demand),
+		cmocka_unit_test(test_weights),         cmocka_unit_test(test_tolerance),
+		cmocka_unit_test(test_floor),           cmocka_unit_test(test_reservation),
+		cmocka_unit_test(test_front),           cmocka_unit_test(test_front_is_enough),
+		cmocka_unit_test(test_share),
 	};
 
 	return cmocka_run_group_tests_name("elastico equations", tests, NULL, NULL);

@@ -240,6 +240,10 @@ static void test_invariants(void **state)
 		{ "elastic=false", "cache_hit=0.5", NULL },
 		{ "profiler_inside=true", "cache_hit=0.5", "utilisation=queue", NULL },
 		{ "pareto=false", "diminishing=false", "payback=0", NULL },
+		{ "choice=price", "bidders=queue", NULL },
+		{ "weights=remaining", "bidders=queue", NULL },
+		{ "patience=120", "profiler_inside=true", "cache_hit=0.5", NULL },
+		{ "matching=false", "bidders=running", "gamma=1", NULL },
 	};
 	struct ct_policy policy = checked();
 	uint64_t switches = 0, moves = 0;
@@ -309,6 +313,11 @@ static void test_skipping_changes_nothing(void **state)
 		{ { "every_epoch=false", "iac=false", NULL }, { "every_epoch=true", "iac=false", NULL } },
 		{ { "every_epoch=false", "utilisation=queue", "cache_hit=0.3", "window=33", NULL },
 		  { "every_epoch=true", "utilisation=queue", "cache_hit=0.3", "window=33", NULL } },
+		{ { "every_epoch=false", "patience=33", NULL }, { "every_epoch=true", "patience=33", NULL } },
+		{ { "every_epoch=false", "weights=remaining", "bidders=queue", NULL },
+		  { "every_epoch=true", "weights=remaining", "bidders=queue", NULL } },
+		{ { "every_epoch=false", "choice=price", "bidders=queue", NULL },
+		  { "every_epoch=true", "choice=price", "bidders=queue", NULL } },
 	};
 
 	(void)state;
@@ -331,11 +340,296 @@ static void test_skipping_changes_nothing(void **state)
 	}
 }
 
+/* ESP is its parts: without each of them it is not there. */
+static void test_parts_of_esp(void **state)
+{
+	static const char *const whole[] = { "esp=false", NULL },
+				 *const parts[] = { "prices=false", "matching=false", "passes=false",
+						    "reshape_hosts=false", NULL },
+				 *const one[] = { "passes=false", NULL };
+	bool differs = false;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct made_up m;
+		struct ct_world *a, *b, *c;
+
+		make_up(&m, seed);
+		a = run(&m, &ct_policy_elastico, whole);
+		b = run(&m, &ct_policy_elastico, parts);
+		c = run(&m, &ct_policy_elastico, one);
+		assert_same(a, b);
+		assert_same_results(a, b);
+		differs |= memcmp(ct_world_outcomes(a), ct_world_outcomes(c), JOBS * sizeof(struct ct_outcome)) != 0;
+		ct_world_free(a);
+		ct_world_free(b);
+		ct_world_free(c);
+		ct_workload_free(m.work);
+	}
+	assert_true(differs);
+}
+
+/* Where cores are scarce a search for idle GPUs may fail half way. It left its GPUs in the
+ * list of a place that was found before, so that a GPU was named twice. */
+static void test_search_that_fails_leaves_no_gpus(void **state)
+{
+	static const char *const plain[] = { NULL };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct ct_configuration config[MODELS][9][CONFIGS];
+		struct ct_family family[MODELS][9];
+		struct made_up m;
+		struct ct_world *w;
+		struct ct_account a;
+
+		make_up(&m, seed);
+		for (uint32_t i = 0; i < JOBS; i++) {
+			uint32_t model = (uint32_t)(m.of_job[i] - m.family), n = m.work->jobs[i].num_gpus;
+
+			memcpy(config[model][n], m.config[model], sizeof m.config[model]);
+			for (uint32_t c = 0; c < CONFIGS; c++)
+				config[model][n][c].cpu_milli = n * (2000 + 4000 * model);
+			family[model][n] = m.family[model];
+			family[model][n].config = config[model][n];
+			m.of_job[i] = &family[model][n];
+		}
+		m.node.cpu_milli = 40000;
+		w = run(&m, &ct_policy_elastico, plain); /* the engine refuses what is wrong */
+		ct_world_account(w, &a);
+		assert_true(a.finished + a.rejected == JOBS && a.finished > JOBS / 2);
+		ct_world_free(w);
+		ct_workload_free(m.work);
+	}
+}
+
+/* ---- weights by remaining work */
+
+/* The jobs of `seed` for long: none ends within two hours and a quarter. Two sets of true run
+ * times; estimates of their own. */
+static void make_long(struct made_up *m, uint64_t seed, int longer, uint64_t estimates)
+{
+	struct ct_stream s;
+
+	make_up(m, seed);
+	ct_stream_init(&s, estimates, CT_RANDOM_TEST, 8);
+	for (uint32_t i = 0; i < JOBS; i++) {
+		struct ct_job *j = &m->work->jobs[i];
+
+		j->duration_us = 12000 * CT_SECOND + j->duration_us * (longer ? 1 + i % 7 : 1);
+		j->requested_us = (ct_time)(gsl_ran_lognormal(&s.rng, 8, 1.5) * 1e6) + CT_SECOND;
+	}
+}
+
+/* Decisions up to that instant. */
+static size_t up_to(const struct ct_world *w, ct_time end, const struct ct_happening **out)
+{
+	size_t n, k = 0;
+
+	*out = ct_world_happenings(w, &n);
+	while (k < n && (*out)[k].time < end)
+		k++;
+	return k;
+}
+
+static bool same_up_to(const struct ct_world *a, const struct ct_world *b, ct_time end)
+{
+	const struct ct_happening *x, *y;
+	size_t n = up_to(a, end, &x), k = up_to(b, end, &y);
+
+	if (n != k)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (x[i].time != y[i].time || x[i].subject != y[i].subject || x[i].kind != y[i].kind ||
+		    x[i].config != y[i].config)
+			return false;
+	return true;
+}
+
+static ct_time first_finish(const struct ct_world *w)
+{
+	const struct ct_outcome *o = ct_world_outcomes(w);
+	ct_time first = o[0].finish_us;
+
+	for (uint32_t i = 1; i < JOBS; i++)
+		if (o[i].finish_us < first)
+			first = o[i].finish_us;
+	return first;
+}
+
+/* Other run times under the same estimates: nothing is decided differently before a job
+ * has ended. Other estimates of the same run times: something is. */
+static void test_weights_never_see_run_times(void **state)
+{
+	static const char *const how[] = { "weights=remaining", "estimate=column", "bidders=queue", "choice=price",
+					   NULL };
+	bool matters = false;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct made_up m[3];
+		struct ct_world *w[3];
+		ct_time end;
+
+		make_long(&m[0], seed, 0, 1);
+		make_long(&m[1], seed, 1, 1);
+		make_long(&m[2], seed, 0, 2);
+		for (int i = 0; i < 3; i++)
+			w[i] = run(&m[i], &ct_policy_elastico, how);
+		end = first_finish(w[0]) < first_finish(w[1]) ? first_finish(w[0]) : first_finish(w[1]);
+		assert_true(end > 8000 * CT_SECOND);
+		assert_true(same_up_to(w[0], w[1], end));
+		matters |= !same_up_to(w[0], w[2], end);
+		for (int i = 0; i < 3; i++) {
+			ct_world_free(w[i]);
+			ct_workload_free(m[i].work);
+		}
+	}
+	assert_true(matters);
+}
+
+/* ---- jobs laid out by hand: all of one family, on one node */
+
+struct arrival {
+	double submit_s, duration_s;
+	uint32_t num_gpus;
+};
+
+static void lay_out(struct made_up *m, const uint32_t *mem_mib, const double *speed, double slow, uint32_t gpus,
+		    const struct arrival *job, uint32_t n)
+{
+	struct ct_err err = { 0 };
+
+	memset(m, 0, sizeof *m);
+	for (uint32_t c = 0; c < CONFIGS; c++)
+		m->config[0][c] = (struct ct_configuration){
+			.name = "c", .throughput = speed[c], .sm_frac = 0.2f, .gpu_mem_mib = mem_mib[c], .kind = c
+		};
+	m->family[0] = (struct ct_family){ m->config[0], CONFIGS, 0, 1, 1 };
+	for (uint32_t a = 0; a < KINDS; a++)
+		for (uint32_t b = 0; b < KINDS; b++)
+			m->slow[a][b] = m->real[a][b] = slow;
+	m->work = ct_workload_new();
+	assert_true(n <= JOBS);
+	for (uint32_t i = 0; i < n; i++) {
+		struct ct_job j = CT_JOB_INIT;
+		char id[32];
+		int k = snprintf(id, sizeof id, "job%u", i);
+
+		j.id = ct_workload_text(m->work, id, (size_t)k);
+		j.submit_us = (ct_time)(job[i].submit_s * 1e6);
+		j.duration_us = (ct_time)(job[i].duration_s * 1e6);
+		j.num_gpus = j.min_gpus = j.max_gpus = job[i].num_gpus;
+		ct_workload_add(m->work, &j);
+		m->of_job[i] = &m->family[0];
+	}
+	assert_int_equal(ct_workload_seal(m->work, &err), 0);
+	m->contention = (struct ct_contention){ m, factor };
+	m->belief = (struct ct_belief){ .state = m, .n_kinds = KINDS, .slowdown = believed };
+	m->node = (struct ct_node_spec){
+		.name = "n", .count = 1, .gpus = gpus, .gpu_type = "a", .gpu_speed = 1, .gpu_mem_mib = GPU_MIB
+	};
+}
+
+static double start_of(const struct ct_world *w, uint32_t job)
+{
+	return (double)ct_world_outcomes(w)[job].start_us / 1e6;
+}
+
+/* Greedy, two readings. One GPU; the first job runs in its fastest configuration, 24 GiB
+ * of 40: beside it there is room for a slower one of 12, not for the fastest again. It
+ * does 1200 s of work at 1.2 times the default's rate. */
+static void test_greedy_readings(void **state)
+{
+	static const uint32_t mem[CONFIGS] = { 20480, 12288, 24576, 24576 };
+	static const double speed[CONFIGS] = { 1, 0.8, 1.2, 1.1 };
+	static const struct arrival job[] = { { 0, 1200, 1 }, { 60, 1200, 1 } };
+	static const char *const fits[] = { "esp=false", "cache_hit=1", NULL }, *const fastest[] = {
+		"esp=false", "cache_hit=1", "choice=price", NULL
+	};
+	struct made_up m;
+	struct ct_world *w;
+
+	(void)state;
+	lay_out(&m, mem, speed, 1.1, 1, job, 2);
+	w = run(&m, &ct_policy_elastico, fits);
+	assert_true(fabs(start_of(w, 1) - 60) < 1e-6);
+	ct_world_free(w);
+	w = run(&m, &ct_policy_elastico, fastest);
+	assert_true(fabs(start_of(w, 1) - 1200 / 1.2) < 1e-6); /* a multiple of the epoch, 5 s */
+	ct_world_free(w);
+	ct_workload_free(m.work);
+}
+
+/* A gang of all 8 GPUs among jobs of one that come faster than they can run: 600 s of work
+ * every 30 s are 20 GPUs' worth, two on each of 8 hold 16. The gang comes after 610 s. */
+static struct ct_world *run_stream(struct made_up *m, uint32_t n, const char *const *settings)
+{
+	static const uint32_t mem[CONFIGS] = { 16384, 16384, 16384, 16384 };
+	static const double speed[CONFIGS] = { 1, 1, 1, 1 };
+	struct arrival job[JOBS];
+	uint32_t gang = 21;
+
+	for (uint32_t i = 0; i < n; i++)
+		job[i] = i == gang ? (struct arrival){ 610, 600, 8 }
+				   : (struct arrival){ 30.0 * (i < gang ? i : i - 1), 600, 1 };
+	lay_out(m, mem, speed, 1.1, 8, job, n);
+	return run(m, &ct_policy_elastico, settings);
+}
+
+static double wait_of_gang(uint32_t n, const char *const *settings)
+{
+	struct made_up m;
+	struct ct_world *w = run_stream(&m, n, settings);
+	struct ct_account a;
+	double wait = start_of(w, 21) - 610;
+
+	ct_world_account(w, &a);
+	assert_int_equal(a.finished, n);
+	ct_world_free(w);
+	ct_workload_free(m.work);
+	return wait;
+}
+
+/* It waits for the end of the stream, however long: the rule of admission (passing over)
+ * starves it, and reservation in prices does not help. */
+static void test_gang_starves(void **state)
+{
+	static const char *const plain[] = { "cache_hit=1", NULL }, *const all[] = { "cache_hit=1", "gamma=1", NULL };
+
+	(void)state;
+	assert_true(wait_of_gang(80, plain) > 30 * 78 - 610);
+	assert_true(wait_of_gang(160, plain) > 30 * 158 - 610);
+	assert_true(wait_of_gang(160, all) > 30 * 158 - 610);
+}
+
+/* With `patience` it waits that long, and then for who is on the GPUs kept for it: at
+ * most two, who do 600 s of work at 1/1.1 of their rate; epochs on top. */
+static void test_patience_bounds_it(void **state)
+{
+	static const char *const plain[] = { "cache_hit=1", "patience=300", NULL }, *const no_esp[] = {
+		"cache_hit=1", "patience=300", "esp=false", NULL
+	};
+	double bound = 300 + 600 * 1.1 + 3 * 5;
+
+	(void)state;
+	assert_true(wait_of_gang(80, plain) >= 300);
+	assert_true(wait_of_gang(80, plain) <= bound);
+	assert_true(wait_of_gang(160, plain) <= bound);
+	assert_true(wait_of_gang(160, no_esp) <= bound);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_invariants),
 		cmocka_unit_test(test_skipping_changes_nothing),
+		cmocka_unit_test(test_parts_of_esp),
+		cmocka_unit_test(test_greedy_readings),
+		cmocka_unit_test(test_weights_never_see_run_times),
+		cmocka_unit_test(test_search_that_fails_leaves_no_gpus),
+		cmocka_unit_test(test_gang_starves),
+		cmocka_unit_test(test_patience_bounds_it),
 	};
 
 	return cmocka_run_group_tests_name("elastico runs", tests, NULL, NULL);

@@ -130,6 +130,59 @@ static void test_common_random_numbers(void **state)
 	ct_workload_free(half);
 }
 
+/* A change of the constants is what a changed file would be. */
+static void test_changes(void **state)
+{
+	struct ct_generate_options o = ask;
+	struct ct_workload *w, *plain = make(ask);
+	double train = 0;
+
+	(void)state;
+	o.change = "";
+	w = make(o);
+	assert_int_equal(w->n, plain->n);
+	assert_string_equal(w->digest, plain->digest);
+	ct_workload_free(w);
+	ct_workload_free(plain);
+	o.change = "infer_share=*0.8, train_gpus@2=0,train_gpus@4=0, train_gpus@8=0,infer_gpus@2=0";
+	w = make(o);
+	for (size_t i = 0; i < w->n; i++) {
+		train += is_train(w, i);
+		assert_int_equal(w->jobs[i].num_gpus, 1);
+	}
+	assert_share(train / (double)w->n, 1 - .8 * .35, (double)w->n);
+	ct_workload_free(w);
+}
+
+static void test_wrong_changes(void **state)
+{
+	static const struct {
+		const char *change, *message;
+	} wrong[] = { { "infer=2", "no row 'infer' to change" },
+		      { "train_gpus@3=1", "no row 'train_gpus' at '3' to change" },
+		      { "infer_share", "wants NAME=VALUE" },
+		      { "infer_share=", "wants NAME=VALUE" },
+		      { "=1", "wants NAME=VALUE" },
+		      { "infer_share=1,,", "wants NAME=VALUE" },
+		      { "infer_share=**2", "wants NAME=VALUE" },
+		      { "infer_share=1e999", "wants NAME=VALUE" },
+		      { "infer_share=*9", "0 <= infer_share <= 1" },
+		      { "train_model=0", "weights of at least 0, not all 0" },
+		      { "train_gpus@1=-1", "weights of at least 0, not all 0" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct ct_generate_options o = ask;
+		struct ct_workload *w = NULL;
+		struct ct_err err = { 0 };
+
+		o.change = wrong[i].change;
+		assert_int_equal(ct_generate(ct_generator_find("testbed"), &o, &w, &err), CT_ECONFIG);
+		if (!strstr(err.text, wrong[i].message))
+			fail_msg("'%s': %s", wrong[i].change, err.text);
+	}
+}
+
 static void test_refusals(void **state)
 {
 	struct ct_generate_options o[] = { ask, ask, ask, ask };
@@ -153,6 +206,8 @@ int main(void)
 		cmocka_unit_test(test_run_times),
 		cmocka_unit_test(test_gpu_counts),
 		cmocka_unit_test(test_arrivals),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_wrong_changes),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_common_random_numbers),
 	};

@@ -65,7 +65,7 @@ static const char published[] = "paper: test\n"
 				"    from: none\n"
 				"    note: n\n"
 				"  - id: again\n"
-				"    table: v\n"
+				"    table: x\n"
 				"    again: r\n"
 				"    from: runs\n"
 				"    study: more\n"
@@ -85,7 +85,12 @@ static const char published[] = "paper: test\n"
 				"  - table: u\n"
 				"    studies: [more]\n"
 				"    variants: [fifo]\n"
-				"    metrics: [offered_load, mean_jct_s/easy]\n";
+				"    metrics: [offered_load, mean_jct_s/easy]\n"
+				"  - table: w\n"
+				"    against: main\n"
+				"    studies: [more]\n"
+				"    variants: [easy]\n"
+				"    metrics: [mean_jct_s/fifo, mean_jct_s]\n";
 
 static struct ct_paper *paper(void)
 {
@@ -102,7 +107,9 @@ static void test_loads(void **state)
 	struct ct_paper *p = paper();
 
 	(void)state;
-	assert_int_equal(p->n_figures, 5);
+	assert_int_equal(p->n_figures, 7);
+	assert_int_equal(p->figure[4].against, SIZE_MAX);
+	assert_int_equal(p->figure[5].against, ct_paper_study(p, "main"));
 	assert_true(p->figure[0].relative);
 	assert_true(fabs(p->figure[0].tolerance - .5) < 1e-15);
 	assert_int_equal(p->figure[0].metric, CT_METRIC_mean_jct_s);
@@ -120,7 +127,7 @@ static void test_loads(void **state)
 	assert_int_equal(p->plan.n_pools, 1);
 	assert_int_equal(p->plan.runs, 2);
 	assert_true(ct_repro_knows(p, "u"));
-	assert_false(ct_repro_knows(p, "w"));
+	assert_false(ct_repro_knows(p, "y"));
 	ct_paper_free(p);
 }
 
@@ -133,6 +140,7 @@ static void test_refusals(void **state)
 		{ "variant: easy", "variant: esy", ":18:14: no variant 'esy'; did you mean 'easy'?" },
 		{ "metric: mean_jct_s", "metric: jct", "'metric' wants a metric" },
 		{ "tolerance: x0.5", "tolerance: 0.5", "x (relative) or a (absolute)" },
+		{ "against: main", "against: man", "no against 'man'; did you mean 'main'?" },
 		{ "id: why", "id: r", "figure 'r' is there twice" },
 		{ "    note: n\n", "", "not produced and wants a note" },
 		{ "    value: 0.9\n", "", "is published and wants value and place" },
@@ -234,12 +242,12 @@ static void test_rows(void **state)
 
 		ct_repro_want(p, s, "t", N);
 		ct_repro_want(p, s, "u", N);
-		ct_repro_want(p, s, "v", N);
+		ct_repro_want(p, s, "x", N);
 		if (ct_study_run(s, &how, &err))
 			fail_msg("%s", err.text);
 		ct_repro_rows(p, s, "t", &rows);
 		ct_repro_rows(p, s, "u", &shown);
-		ct_repro_rows(p, s, "v", &again);
+		ct_repro_rows(p, s, "x", &again);
 		ct_repro_rows(p, s, "all", &all); /* each published cell once */
 		assert_int_equal(all.n, 2);
 		assert_int_equal(again.n, 1);
@@ -304,6 +312,38 @@ static void test_profile_hits(void **state)
 	ct_paper_free(p);
 }
 
+/* What a change does to a ratio, and to a value, under the same seeds. */
+static void test_effect(void **state)
+{
+	enum { N = 3 };
+	static const char *const load[] = { "1.2", "1.8" }, *const policy[] = { "fifo", "easy" };
+	const struct ct_study_run how = { .processes = 1 };
+	struct ct_paper *p = paper();
+	struct ct_repro rows = { 0 };
+	struct ct_err err = { 0 };
+	struct ct_study *s;
+	double v[4][N];
+	char path[128];
+
+	(void)state;
+	snprintf(path, sizeof path, "%s", put("scenario.yaml", scenario));
+	for (int k = 0; k < 4; k++)
+		for (int i = 0; i < N; i++)
+			v[k][i] = alone(policy[k % 2], i + 1, load[k / 2], CT_METRIC_mean_jct_s);
+	s = ct_study_new(p, path, NULL, 0);
+	ct_repro_want(p, s, "w", N);
+	if (ct_study_run(s, &how, &err))
+		fail_msg("%s", err.text);
+	ct_repro_rows(p, s, "w", &rows);
+	assert_int_equal(rows.n, 2);
+	assert_int_equal(rows.row[0].seeds, N);
+	same(rows.row[0].ours, ct_mean(v[3], N) / ct_mean(v[2], N) / (ct_mean(v[1], N) / ct_mean(v[0], N)));
+	same(rows.row[1].ours, ct_mean(v[3], N) / ct_mean(v[1], N));
+	ct_repro_fini(&rows);
+	ct_study_free(s);
+	ct_paper_free(p);
+}
+
 /* All of the interval above 0, around it, below it; one seed has none. */
 static void test_stability(void **state)
 {
@@ -324,6 +364,82 @@ static void test_stability(void **state)
 	}
 	r.figure = &other;
 	assert_null(ct_repro_stability(&r));
+}
+
+/* Two studies as draws, three of four seeds: the ratio of means of each, their spread, and
+ * truth and seeds together; the published value comes from the figure of study main. */
+static void test_pooled(void **state)
+{
+	enum { N = 3, DRAWS = 2 };
+	static const char *const load[DRAWS] = { "1.2", "1.8" };
+	static const char more[] = "  - table: v\n"
+				   "    pooled: d\n"
+				   "    seeds_most: 3\n"
+				   "    studies: [main, more]\n"
+				   "    variants: [easy]\n"
+				   "    metrics: [mean_jct_s/fifo, offered_load]\n";
+	const struct ct_study_run how = { .processes = 1 };
+	double mean[DRAWS * N], logs[DRAWS * N], level[DRAWS * N], a[N], b[N];
+	struct ct_repro rows = { 0 };
+	struct ct_err err = { 0 };
+	struct ct_pooled whole, single;
+	struct ct_paper *p = NULL;
+	struct ct_study *s;
+	char text[4096], path[128];
+
+	(void)state;
+	snprintf(text, sizeof text, "%s%s", published, more);
+	if (ct_paper_load(put("published.yaml", text), &p, &err))
+		fail_msg("%s", err.text);
+	snprintf(path, sizeof path, "%s", put("scenario.yaml", scenario));
+	for (int d = 0; d < DRAWS; d++) {
+		for (int i = 0; i < N; i++) {
+			a[i] = alone("fifo", i + 1, load[d], CT_METRIC_mean_jct_s);
+			b[i] = alone("easy", i + 1, load[d], CT_METRIC_mean_jct_s);
+			level[d * N + i] = alone("easy", i + 1, load[d], CT_METRIC_offered_load);
+			logs[d * N + i] = log(b[i] / a[i]);
+		}
+		for (int i = 0; i < N; i++)
+			mean[d * N + i] =
+			    log(ct_mean(b, N) / ct_mean(a, N)) + b[i] / ct_mean(b, N) - a[i] / ct_mean(a, N);
+	}
+	whole = ct_pooled_intervals(mean, DRAWS, N, .95);
+	single = ct_pooled_intervals(logs, DRAWS, N, .95);
+	s = ct_study_new(p, path, NULL, 0);
+	ct_repro_want(p, s, "v", 4);
+	ct_repro_want(p, s, "t", 4); /* a seed more of study main is there and not taken */
+	if (ct_study_run(s, &how, &err))
+		fail_msg("%s", err.text);
+	ct_repro_rows(p, s, "v", &rows);
+	assert_int_equal(rows.n, 4);
+	assert_string_equal(rows.row[0].figure->id, "v.d.spread.easy.mean_jct_s");
+	assert_string_equal(rows.row[1].figure->id, "v.d.whole.easy.mean_jct_s");
+	assert_string_equal(rows.row[3].figure->id, "v.d.whole.easy.offered_load");
+	for (int k = 0; k < 2; k++) {
+		assert_int_equal(rows.row[k].seeds, N);
+		same(rows.row[k].ours, exp(whole.mean.value));
+		same(rows.row[k].figure->value, .9);
+		assert_true(isnan(rows.row[k + 2].figure->value));
+	}
+	same(rows.row[0].mean_lo, exp(whole.lo));
+	same(rows.row[0].mean_hi, exp(whole.hi));
+	assert_true(isnan(rows.row[0].lo));
+	assert_int_equal(rows.row[0].agrees, -1);
+	same(rows.row[1].mean_lo, exp(whole.mean.lo));
+	same(rows.row[1].mean_hi, exp(whole.mean.hi));
+	same(rows.row[1].lo, exp(single.single.lo));
+	same(rows.row[1].hi, exp(single.single.hi));
+	assert_int_equal(rows.row[1].agrees, .9 >= exp(single.single.lo) && .9 <= exp(single.single.hi));
+	whole = ct_pooled_intervals(level, DRAWS, N, .95);
+	same(rows.row[3].ours, whole.mean.value);
+	same(rows.row[3].mean_hi, whole.mean.hi);
+	same(rows.row[2].mean_hi, whole.hi);
+	ct_repro_fini(&rows);
+	ct_repro_rows(p, s, "all", &rows); /* what is published, once */
+	assert_int_equal(rows.n, 2);
+	ct_repro_fini(&rows);
+	ct_study_free(s);
+	ct_paper_free(p);
 }
 
 static size_t differing(const struct ct_recorded *r, const struct ct_repro *now)
@@ -401,8 +517,9 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_profile_hits), cmocka_unit_test(test_stability), cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_loads),     cmocka_unit_test(test_refusals), cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_effect),    cmocka_unit_test(test_pooled),   cmocka_unit_test(test_profile_hits),
+		cmocka_unit_test(test_stability), cmocka_unit_test(test_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -405,6 +405,82 @@ static void finish_time_fairness_by_hand(void **state)
 	near(ct_finish_time_fairness(150, 100, 8, 16, 64), 0.75, 1e-12);
 }
 
+/* Two seeds: ratios 1 and 3 of 2, 3 and 5 of 4 about their means, so the logarithm moves by
+ * 3/4 - 1/2 and 5/4 - 3/2: variance 1/8, standard error 1/4, Student's t 12.706. */
+static void double_ratio_by_hand(void **state)
+{
+	static const double one[] = { 1, 1 }, b[] = { 1, 3 }, d[] = { 3, 5 }, twice[] = { 2, 6 };
+	struct ct_estimate e = ct_double_ratio_interval(one, b, one, d, 2, 0.95);
+
+	(void)state;
+	near(e.value, 2, 1e-12);
+	near(log(e.hi / 2), 12.7062047364 / 4, 1e-9);
+	near(log(e.lo / 2), -12.7062047364 / 4, 1e-9);
+	/* What doubles all alike is known exactly. */
+	e = ct_double_ratio_interval(one, b, one, twice, 2, 0.95);
+	near(e.lo, 2, 1e-12);
+	near(e.hi, 2, 1e-12);
+	/* The ratio's ratio: numerator and denominator change alike. */
+	e = ct_double_ratio_interval(d, b, d, b, 2, 0.95);
+	near(e.value, 1, 1e-12);
+	e = ct_double_ratio_interval(one, b, d, b, 2, 0.95);
+	near(e.value, 0.25, 1e-12);
+	assert_true(isnan(ct_double_ratio_interval(one, b, one, d, 1, 0.95).lo));
+}
+
+/* Draws' means 2 and 6: B^2 = 8; seeds' means 2.5, 3.5 and 6: W^2 = 3.25; variances within
+ * 1 and 7: E^2 = 4; t(1, .975) = 12.7062 (any table). */
+static void pooled_by_hand(void **state)
+{
+	static const double v[] = { 1, 2, 3, 4, 5, 9 };
+	struct ct_pooled p = ct_pooled_intervals(v, 2, 3, 0.95);
+
+	(void)state;
+	near(p.between, sqrt(8), 1e-12);
+	near(p.shared, sqrt(3.25), 1e-12);
+	near(p.within, 2, 1e-12);
+	near(p.mean.value, 4, 1e-12);
+	near(p.mean.hi - 4, 12.7062 * sqrt(8 * 1.5 + 3.25 / 3), 1e-3);
+	near(4 - p.mean.lo, p.mean.hi - 4, 1e-12);
+	near(p.single.hi - 4, 12.7062 * sqrt(8 * 1.5 + 4 * 4. / 3), 1e-3);
+	near(p.lo, 2.1, 1e-12);
+	near(p.hi, 5.9, 1e-12);
+	assert_true(isnan(ct_pooled_intervals(v, 1, 6, 0.95).mean.lo));
+	assert_true(isnan(ct_pooled_intervals(v, 6, 1, 0.95).mean.lo));
+}
+
+/* The truth that holds is one more draw: its mean over all seeds is 2 + a. */
+static void pooled_intervals_cover(void **state)
+{
+	enum { REPEATS = 4000, DRAWS = 8, SEEDS = 6 };
+	unsigned mean = 0, single = 0;
+	struct ct_stream s;
+	double v[DRAWS * SEEDS], b[SEEDS];
+
+	(void)state;
+	ct_stream_init(&s, 5, CT_RANDOM_TEST, 1);
+	for (int r = 0; r < REPEATS; r++) {
+		double truth = 2 + gsl_ran_gaussian_ziggurat(&s.rng, 1);
+		struct ct_pooled p;
+
+		for (int i = 0; i < SEEDS; i++)
+			b[i] = gsl_ran_gaussian_ziggurat(&s.rng, 1.5);
+		for (int d = 0; d < DRAWS; d++) {
+			double a = 2 + gsl_ran_gaussian_ziggurat(&s.rng, 1);
+
+			for (int i = 0; i < SEEDS; i++)
+				v[d * SEEDS + i] = a + b[i] + gsl_ran_gaussian_ziggurat(&s.rng, .3);
+		}
+		p = ct_pooled_intervals(v, DRAWS, SEEDS, 0.95);
+		mean += truth > p.mean.lo && truth < p.mean.hi;
+		truth += gsl_ran_gaussian_ziggurat(&s.rng, hypot(1.5, .3));
+		single += truth > p.single.lo && truth < p.single.hi;
+	}
+	/* Five standard errors of 95 % are 1.7 points; the intervals are a little too wide. */
+	assert_true(mean / (double)REPEATS > .933 && mean / (double)REPEATS < .985);
+	assert_true(single / (double)REPEATS > .933 && single / (double)REPEATS < .985);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +494,7 @@ int main(void)
 		cmocka_unit_test(one_outlier_hides_the_mean_not_the_median),
 		cmocka_unit_test(equal_pairs_show_nothing),
 		cmocka_unit_test(ratio_ends_are_where_the_test_turns),
+		cmocka_unit_test(double_ratio_by_hand),
 		cmocka_unit_test(warmup_is_mser5),
 		cmocka_unit_test(lag1_by_hand),
 		cmocka_unit_test(batches_follow_the_correlation),
@@ -425,6 +502,8 @@ int main(void)
 		cmocka_unit_test(present_by_hand),
 		cmocka_unit_test(present_keeps_the_integral),
 		cmocka_unit_test(finish_time_fairness_by_hand),
+		cmocka_unit_test(pooled_by_hand),
+		cmocka_unit_test(pooled_intervals_cover),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

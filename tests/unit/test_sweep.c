@@ -8,7 +8,9 @@
 #include "experiments/sweep/store.h"
 #include "sim/random.h"
 
+#include <poll.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[256];
@@ -410,12 +413,53 @@ static void test_one_at_a_time(void **state)
 	assert_non_null(strstr(err.text, "another sweep is at work"));
 	snprintf(work, sizeof work, "%s/cells/.half", path);
 	assert_int_equal(mkdir(work, 0777), 0);
+	ct_sweep_store_close(&b); /* nothing of its own: the other's work stays */
+	assert_int_equal(access(work, F_OK), 0);
 	ct_sweep_store_close(&a);
+	assert_int_not_equal(access(work, F_OK), 0); /* of a worker that was killed at it */
+	assert_int_equal(mkdir(work, 0777), 0);
 	err = (struct ct_err){ 0 };
 	assert_int_equal(ct_sweep_store_open(&b, path, &err), 0);
 	assert_int_not_equal(access(work, F_OK), 0); /* work in hand of one who is gone */
 	assert_int_equal(ct_sweep_store_count(&b), 0);
 	ct_sweep_store_close(&b);
+}
+
+/* A sweep was killed, and a worker that it had just forked still holds the lock. */
+static void test_lock_of_the_dead(void **state)
+{
+	struct ct_sweep_store a, b;
+	struct ct_err err = { 0 };
+	char path[500];
+	int from_child[2], status;
+	pid_t worker = 0, sweep;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/dead", folder);
+	assert_int_equal(pipe(from_child), 0);
+	sweep = fork();
+	if (sweep == 0) {
+		if (ct_sweep_store_open(&a, path, &err))
+			_exit(1);
+		worker = fork();
+		if (worker == 0) {
+			char end;
+
+			close(from_child[0]);
+			if (write(from_child[1], "x", 1) != 1 || read(a.lock, &end, 1) < 0)
+				_exit(1);
+			poll(NULL, 0, 300);
+			_exit(0);
+		}
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(sweep, &status, 0), sweep);
+	assert_true(WIFSIGNALED(status));
+	close(from_child[1]);
+	assert_int_equal(read(from_child[0], &status, 1), 1);
+	assert_int_equal(ct_sweep_store_open(&b, path, &err), 0);
+	ct_sweep_store_close(&b);
+	close(from_child[0]);
 }
 
 int main(void)
@@ -429,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_shards_partition),
 		cmocka_unit_test(test_cut_cell_is_missing),
 		cmocka_unit_test(test_one_at_a_time),
+		cmocka_unit_test(test_lock_of_the_dead),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -163,6 +163,35 @@ static void contention_is_the_slow_down(void **state)
 	assert_true(f[1] != f[3]); /* by its seed */
 }
 
+static uint32_t default_of(const struct world *x, uint32_t job)
+{
+	return ct_truth_families(x->t)[job]->default_config;
+}
+
+/* ResNet-50 beside Qwen with prefix caching: rows 1 and 4 of Table 6. */
+static void measured_pairs_of_the_folder(void **state)
+{
+	struct ask ask[] = { { "Qwen-1.7b", NULL, NULL, NULL, "b4-sl4096-mu0.90+pc" },
+			     { "ResNet-50", NULL, NULL, NULL, "b512+ck" } };
+	struct ct_truth_options o = { .dir = DIR, .seed = 1, .residual = 1, .measured = 1 };
+	struct world x;
+
+	(void)state;
+	for (int measured = 0; measured < 2; measured++) {
+		double s[2];
+
+		o.measured = measured;
+		make(&x, ask, 2, &o);
+		for (uint32_t j = 0; j < 2; j++)
+			s[j] = ct_truth_slowdown(x.t, ct_truth_families(x.t)[j]->config[default_of(&x, j)].kind,
+						 ct_truth_families(x.t)[!j]->config[default_of(&x, !j)].kind);
+		assert_int_equal(ct_truth_info(x.t).measured_pairs, measured ? 18 : 0);
+		assert_true((fabs(s[0] * .48 - 1) < 1e-6) == measured);
+		assert_true((fabs(s[1] * .55 - 1) < 1e-6) == measured);
+		drop(&x);
+	}
+}
+
 static void bad_needs_are_refused(void **state)
 {
 	const struct ct_truth_options o = { .dir = DIR };
@@ -242,6 +271,7 @@ int main(void)
 		cmocka_unit_test(families_hold_what_the_job_can_use),
 		cmocka_unit_test(a_smaller_gpu_holds_fewer_configurations),
 		cmocka_unit_test(contention_is_the_slow_down),
+		cmocka_unit_test(measured_pairs_of_the_folder),
 		cmocka_unit_test(bad_needs_are_refused),
 		cmocka_unit_test(store_parses_and_finds),
 		cmocka_unit_test(transitions_of_the_paper),

@@ -3,6 +3,7 @@
  * memory, or just slowness. For the tests of sweeps. */
 #include "scheduler/policy.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -44,9 +45,9 @@ static void eat_memory(void)
 
 static void waste_time(double seconds)
 {
-	clock_t end = clock() + (clock_t)(seconds * CLOCKS_PER_SEC);
+	clock_t begin = clock();
 
-	while (seconds < 0 || clock() < end)
+	while ((double)(clock() - begin) < seconds * CLOCKS_PER_SEC)
 		;
 }
 
@@ -61,7 +62,7 @@ static int misbehave(struct misbehave *m, struct ct_plan *p)
 	if (m->how == CRASH)
 		abort();
 	if (m->how == HANG)
-		waste_time(-1);
+		waste_time(HUGE_VAL);
 	if (m->how == MEMORY)
 		eat_memory();
 	if (m->how == SLOW)
