@@ -55,12 +55,12 @@ running jobs: \`elastico\` over \`elastico-still\`." \
 	repro where --seeds "$seeds" -j "$jobs"
 for v in volcano-gpubinpack volcano-nogate; do
 	# shellcheck disable=SC2046
-	section "fit-$v" "The scenario fitted with $v as Volcano" "The vector of least loss of \`fit-$v.csv\`, made by \`cotenant calib scenario --volcano $v\`." \
+	section "fit-$v" "The scenario fitted with $v as Volcano" "The vector of least loss of \`fit-$v.csv\`, made by \`cotenant calib scenario --seeds 40 --evaluations 20 --volcano $v\`." \
 		repro table4 --seeds "$seeds" -j "$jobs" --volcano $v $(vector $here/fit-$v.csv)
 done
 # shellcheck disable=SC2046
 section fit-without "The scenario fitted without the cell that is out of reach" "Lucid's throughput of 1.76 pulls at the scenario; here the loss leaves it out
-(\`fit-without.csv\`, made by \`cotenant calib scenario --without table4.lucid.throughput\`)." \
+(\`fit-without.csv\`, made by \`cotenant calib scenario --seeds 40 --evaluations 20 --without table4.lucid.throughput\`)." \
 	repro table4 --seeds "$seeds" -j "$jobs" $(vector $here/fit-without.csv)
 section misses "What is missed, and whether another scenario would give it" "Lucid's published throughput is that of a scheduler that packs nearly whatever fits (\`lucid-loose\`), not of one
 that keeps to its sharing scores. No load from 1 to 4 and no spread gives a ratio of medians nearer to one than that of means, as published
