@@ -22,6 +22,23 @@ void ct_repro_fini(struct ct_repro *r)
 	memset(r, 0, sizeof *r);
 }
 
+struct ct_repro_row *ct_repro_add(struct ct_repro *r, const struct ct_paper_figure *f)
+{
+	CT_GROW(r->row, r->cap, r->n + 1);
+	r->row[r->n] = (struct ct_repro_row){ .figure = f,
+					      .ours = NAN,
+					      .mean_lo = NAN,
+					      .mean_hi = NAN,
+					      .lo = NAN,
+					      .hi = NAN,
+					      .agrees = -1,
+					      .in_aim = -1,
+					      .ceiling = NAN,
+					      .fits_lo = NAN,
+					      .fits_hi = NAN };
+	return &r->row[r->n++];
+}
+
 /* "all" is what is published, each cell once; what is only shown is asked for by name. */
 static int concerns(const struct ct_paper_figure *f, const char *table)
 {
@@ -240,52 +257,41 @@ void ct_repro_judge(struct ct_repro_row *r)
 		r->in_aim = fabs(r->ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
 }
 
-static struct ct_repro_row row_of(const struct ct_paper_figure *f, const struct ct_study *s)
+static void fill_row(struct ct_repro_row *r, const struct ct_study *s)
 {
-	struct ct_repro_row r = { .figure = f,
-				  .ours = NAN,
-				  .mean_lo = NAN,
-				  .mean_hi = NAN,
-				  .lo = NAN,
-				  .hi = NAN,
-				  .agrees = -1,
-				  .in_aim = -1,
-				  .ceiling = NAN,
-				  .fits_lo = NAN,
-				  .fits_hi = NAN };
+	const struct ct_paper_figure *f = r->figure;
 	double a[SEEDS_MOST], b[SEEDS_MOST];
 	size_t n;
 
 	if (!f->runs)
-		return r;
+		return;
 	if (f->against != SIZE_MAX) {
-		effect(&r, f, s);
-		return r;
+		effect(r, f, s);
+		return;
 	}
 	if (f->n_draws) {
-		pooled(&r, s);
-		scale(&r, f->scale);
-		if (!f->spread && isfinite(r.lo) && !isnan(f->value))
-			r.agrees = f->value >= r.lo && f->value <= r.hi;
-		return r;
+		pooled(r, s);
+		scale(r, f->scale);
+		if (!f->spread && isfinite(r->lo) && !isnan(f->value))
+			r->agrees = f->value >= r->lo && f->value <= r->hi;
+		return;
 	}
 	n = ct_study_values(s, f->study, f->variant, f->metric, b, SEEDS_MOST);
 	if (f->over != SIZE_MAX) {
 		size_t m = ct_study_values(s, f->study, f->over, f->metric, a, SEEDS_MOST);
 
 		n = m < n ? m : n;
-		ratio(&r, a, b, n);
+		ratio(r, a, b, n);
 	} else {
-		plain(&r, b, n);
+		plain(r, b, n);
 	}
-	scale(&r, f->scale);
+	scale(r, f->scale);
 	if (f->invert)
-		invert(&r);
+		invert(r);
 	if (f->complement)
-		complement(&r, f->scale);
-	r.seeds = n;
-	ct_repro_judge(&r);
-	return r;
+		complement(r, f->scale);
+	r->seeds = n;
+	ct_repro_judge(r);
 }
 
 void ct_repro_rows(const struct ct_paper *p, const struct ct_study *s, const char *table, struct ct_repro *out)
@@ -293,8 +299,7 @@ void ct_repro_rows(const struct ct_paper *p, const struct ct_study *s, const cha
 	for (size_t i = 0; i < p->n_figures; i++) {
 		if (!concerns(&p->figure[i], table))
 			continue;
-		CT_GROW(out->row, out->cap, out->n + 1);
-		out->row[out->n++] = row_of(&p->figure[i], s);
+		fill_row(ct_repro_add(out, &p->figure[i]), s);
 	}
 }
 

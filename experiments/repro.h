@@ -33,6 +33,8 @@ struct ct_repro {
 	struct ct_arena arena; /* of figures that no file lists, and of sources */
 };
 void ct_repro_fini(struct ct_repro *r);
+/* A further row, of which nothing is known yet. */
+struct ct_repro_row *ct_repro_add(struct ct_repro *r, const struct ct_paper_figure *f);
 
 /* Asks the study for what figures of `table` take ("all": of every table). */
 void ct_repro_want(const struct ct_paper *p, struct ct_study *s, const char *table, unsigned seeds);

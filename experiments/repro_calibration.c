@@ -17,28 +17,19 @@ enum { SEEDS = 1 };                  /* more, with intervals: cotenant calib eva
 static void add(struct ct_repro *out, const struct ct_paper_figure *f, double ours, size_t seeds, double half)
 {
 	struct ct_paper_figure *own = CT_NEW(&out->arena, struct ct_paper_figure, 1);
+	struct ct_repro_row *row;
 
 	*own = *f;
 	own->role = CT_ROLE_BESIDE;
 	own->scale = 1;
 	own->over = SIZE_MAX;
-	CT_GROW(out->row, out->cap, out->n + 1);
-	out->row[out->n++] =
-	    (struct ct_repro_row){ .figure = own,
-				   .seeds = seeds,
-				   .ours = ours,
-				   .mean_lo = ours - half,
-				   .mean_hi = ours + half,
-				   .lo = NAN,
-				   .hi = NAN,
-				   .agrees = -1,
-				   .in_aim = isnan(own->tolerance)
-						 ? -1
-						 : fabs(ours - own->value) <=
-						       own->tolerance * (own->relative ? fabs(own->value) : 1),
-				   .ceiling = NAN,
-				   .fits_lo = NAN,
-				   .fits_hi = NAN };
+	row = ct_repro_add(out, own);
+	row->seeds = seeds;
+	row->ours = ours;
+	row->mean_lo = ours - half;
+	row->mean_hi = ours + half;
+	if (!isnan(own->tolerance))
+		row->in_aim = fabs(ours - own->value) <= own->tolerance * (own->relative ? fabs(own->value) : 1);
 }
 
 static const char *text(struct ct_repro *out, const char *a, const char *b, const char *c)

@@ -182,18 +182,7 @@ static void add(struct ct_repro *out, const char *what, const char *unit, double
 				       .over = SIZE_MAX,
 				       .against = SIZE_MAX,
 				       .scale = 1 };
-	CT_GROW(out->row, out->cap, out->n + 1);
-	out->row[out->n++] = (struct ct_repro_row){ .figure = f,
-						    .ours = ours,
-						    .mean_lo = NAN,
-						    .mean_hi = NAN,
-						    .lo = NAN,
-						    .hi = NAN,
-						    .agrees = -1,
-						    .in_aim = -1,
-						    .ceiling = NAN,
-						    .fits_lo = NAN,
-						    .fits_hi = NAN };
+	ct_repro_add(out, f)->ours = ours;
 }
 
 /* The sign of a change that co-locates everything, by the numbers alone. */

@@ -88,26 +88,16 @@ static struct ct_repro_row *add_row(struct ct_repro *rows, const struct ct_paper
 				    const char *id)
 {
 	struct ct_paper_figure *f = CT_NEW(&rows->arena, struct ct_paper_figure, 1);
+	struct ct_repro_row *row;
 
 	*f = *headline;
 	f->role = CT_ROLE_BESIDE;
 	f->again = headline->id;
 	f->id = keep(rows, id);
 	f->note = "";
-	CT_GROW(rows->row, rows->cap, rows->n + 1);
-	rows->row[rows->n] = (struct ct_repro_row){ .figure = f,
-						    .seeds = runs,
-						    .ours = NAN,
-						    .mean_lo = NAN,
-						    .mean_hi = NAN,
-						    .lo = NAN,
-						    .hi = NAN,
-						    .agrees = -1,
-						    .in_aim = -1,
-						    .ceiling = NAN,
-						    .fits_lo = NAN,
-						    .fits_hi = NAN };
-	return &rows->row[rows->n++];
+	row = ct_repro_add(rows, f);
+	row->seeds = runs;
+	return row;
 }
 
 static void list_target(struct ct_repro *rows, const struct place *at, int total)
