@@ -2,7 +2,7 @@
 /* cotenant calib scenario [--out FILE.csv] */
 #include "experiments/cmd_calib.h"
 #include "experiments/data_path.h"
-#include "experiments/scenario_fit.h"
+#include "experiments/repro/scenario_fit.h"
 #include "experiments/table.h"
 #include "sim/output.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cotenant repro [TABLE] */
-#include "experiments/ceiling.h"
+#include "experiments/repro/ceiling.h"
 #include "experiments/command.h"
 #include "experiments/data_path.h"
 #include "experiments/progress.h"
-#include "experiments/repro.h"
-#include "experiments/repro_figures.h"
-#include "experiments/repro_fits.h"
-#include "experiments/repro_iac.h"
-#include "experiments/repro_print.h"
-#include "experiments/repro_sources.h"
-#include "experiments/repro_traces.h"
+#include "experiments/repro/repro.h"
+#include "experiments/repro/figures.h"
+#include "experiments/repro/fits.h"
+#include "experiments/repro/iac.h"
+#include "experiments/repro/print.h"
+#include "experiments/repro/sources.h"
+#include "experiments/repro/traces.h"
 #include "experiments/statistics.h"
 #include "sim/csv.h"
 
@@ -250,7 +250,7 @@ static int range(const struct request *q, struct ct_program *program, const stru
 }
 
 /* The scenario as it is set, without what is said of the policy: that is for variants of elastico
- * (experiments/paper.h), and the scenario's own is another. */
+ * (experiments/repro/paper.h), and the scenario's own is another. */
 static int scenario_config(const struct request *q, const char *scenario, struct ct_config *c, struct ct_err *err)
 {
 	struct ct_cell_set set[SETTINGS];

@@ -38,7 +38,7 @@
 #ifndef CT_EXPERIMENTS_INPUTS_H
 #define CT_EXPERIMENTS_INPUTS_H
 
-#include "experiments/paper.h"
+#include "experiments/repro/paper.h"
 
 struct ct_inputs;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study.h - runs variants of policies over seeds in studies (experiments/paper.h), each
+/* study.h - runs variants of policies over seeds in studies (experiments/repro/paper.h), each
  * cell once, on several processes, and keeps one row of numbers for each.
  *
  *	struct ct_study *s = ct_study_new(paper, "experiments/paper/scenario.yaml");
@@ -13,7 +13,7 @@
 #define CT_EXPERIMENTS_STUDY_H
 
 #include "experiments/inputs.h"
-#include "experiments/paper.h"
+#include "experiments/repro/paper.h"
 #include "sim/metrics.h"
 
 #include <signal.h>

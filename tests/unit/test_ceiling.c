@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ceiling of packing: where the linear program can be solved by hand. */
-#include "experiments/ceiling.h"
+#include "experiments/repro/ceiling.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The published figures' file and the recorded state: what is refused, what counts as a
  * difference, and that a row is what statistics say of cells run by themselves. */
-#include "experiments/repro.h"
+#include "experiments/repro/repro.h"
 #include "experiments/statistics.h"
 #include "sim/output.h"
 

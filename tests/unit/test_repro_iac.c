@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What co-location without a check should do: worlds small enough for a pencil, and the
  * heaviest matching against every matching. */
-#include "experiments/repro_iac.h"
+#include "experiments/repro/iac.h"
 
 #include "sim/memory.h"
 #include "sim/random.h"

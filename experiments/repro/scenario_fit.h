@@ -8,10 +8,10 @@
  * seeds (common random numbers), seeds that `cotenant repro` does not use. Vectors whose loss is
  * within two jackknife standard errors of the best are as good as it: predictions are
  * to be given as ranges over them. */
-#ifndef CT_EXPERIMENTS_SCENARIO_FIT_H
-#define CT_EXPERIMENTS_SCENARIO_FIT_H
+#ifndef CT_EXPERIMENTS_REPRO_SCENARIO_FIT_H
+#define CT_EXPERIMENTS_REPRO_SCENARIO_FIT_H
 
-#include "experiments/paper.h"
+#include "experiments/repro/paper.h"
 #include "experiments/study.h"
 
 enum { CT_SCENARIO_UNKNOWNS = 3, CT_SCENARIO_FIGURES = 16 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* repro_shown.h - what is shown beside the published figures (`shown` of
+/* shown.h - what is shown beside the published figures (`shown` of
  * experiments/paper/published.yaml) for people: a line a study and variant, a column a
  * metric, each mean with half of its 95 % interval. */
 #ifndef CT_EXPERIMENTS_REPRO_SHOWN_H
 #define CT_EXPERIMENTS_REPRO_SHOWN_H
 
-#include "experiments/repro.h"
+#include "experiments/repro/repro.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/repro_sources.h"
+#include "experiments/repro/sources.h"
 
 #include "calib/predictor.h"
 #include "experiments/data_path.h"

@@ -5,14 +5,14 @@
  * [mean_lo, mean_hi] is the 95 % interval of that (Student; Fieller for ratios), [lo, hi] where
  * 95 % of single runs fall, since the paper's figures are of one: of the seeds'
  * values, or of the logarithms of their ratios. It agrees when the published value
- * lies in [lo, hi]. Figures that no study makes: experiments/repro_sources.h.
+ * lies in [lo, hi]. Figures that no study makes: experiments/repro/sources.h.
  *
  * The recorded state is a CSV: id,seeds,value,agrees. A check runs the same seeds and
  * wants the same agreement, and values equal to 1e-9 of their size. */
-#ifndef CT_EXPERIMENTS_REPRO_H
-#define CT_EXPERIMENTS_REPRO_H
+#ifndef CT_EXPERIMENTS_REPRO_REPRO_H
+#define CT_EXPERIMENTS_REPRO_REPRO_H
 
-#include "experiments/paper.h"
+#include "experiments/repro/paper.h"
 #include "experiments/study.h"
 
 struct ct_repro_row {

@@ -4,7 +4,7 @@
 #include "calib/table6.h"
 #include "experiments/calib_scores.h"
 #include "experiments/data_path.h"
-#include "experiments/repro.h"
+#include "experiments/repro/repro.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/ceiling.h"
+#include "experiments/repro/ceiling.h"
 
 #ifdef HAVE_GLPK
 

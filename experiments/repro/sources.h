@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* repro_sources.h - the figures of `repro` that no study makes. Each fills its rows among
+/* sources.h - the figures of `repro` that no study makes. Each fills its rows among
  * those of ct_repro_rows(), by `from` of the figure:
  *
  *	cases	the case's configuration under `variant` and `over`. [lo, hi]: least and largest
@@ -15,7 +15,7 @@
 #ifndef CT_EXPERIMENTS_REPRO_SOURCES_H
 #define CT_EXPERIMENTS_REPRO_SOURCES_H
 
-#include "experiments/repro.h"
+#include "experiments/repro/repro.h"
 
 enum { CT_CASE_DRAWS = 40 };
 

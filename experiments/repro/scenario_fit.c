@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/scenario_fit.h"
+#include "experiments/repro/scenario_fit.h"
 
 #include "experiments/statistics.h"
 #include "sim/output.h"

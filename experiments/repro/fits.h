@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* repro_fits.h - the scenarios that fit equally well (`cotenant calib scenario --out`),
+/* fits.h - the scenarios that fit equally well (`cotenant calib scenario --out`),
  * so that a prediction can be given as a range over them. */
 #ifndef CT_EXPERIMENTS_REPRO_FITS_H
 #define CT_EXPERIMENTS_REPRO_FITS_H
 
-#include "experiments/repro.h"
-#include "experiments/scenario_fit.h"
+#include "experiments/repro/repro.h"
+#include "experiments/repro/scenario_fit.h"
 
 struct ct_fits {
 	double (*x)[CT_SCENARIO_UNKNOWNS];

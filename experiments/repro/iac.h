@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* repro_iac.h - what co-location without a check should do, from the truth alone, said
+/* iac.h - what co-location without a check should do, from the truth alone, said
  * before anything runs.
  *
  * All pairs of configurations that fit one GPU together, each pair of workloads counting
@@ -21,7 +21,7 @@
 
 #include "calib/profiles.h"
 #include "calib/slowdown.h"
-#include "experiments/repro.h"
+#include "experiments/repro/repro.h"
 
 enum { CT_IAC_GANGS = 4 }; /* of 1, 2, 4, 8 GPUs */
 

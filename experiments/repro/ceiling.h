@@ -9,8 +9,8 @@
  *	             sum x + sum y <= 1
  * a_w: the workload's share of all work, in default-configuration GPU-seconds. Gangs, queues and
  * arrivals only lower what can be reached. */
-#ifndef CT_EXPERIMENTS_CEILING_H
-#define CT_EXPERIMENTS_CEILING_H
+#ifndef CT_EXPERIMENTS_REPRO_CEILING_H
+#define CT_EXPERIMENTS_REPRO_CEILING_H
 
 #include "calib/truth.h"
 #include "sim/err.h"

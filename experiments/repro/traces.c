@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/repro_traces.h"
+#include "experiments/repro/traces.h"
 
 #include "experiments/jobs.h"
 #include "experiments/statistics.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* repro_traces.h - the figures of the paper's section 2, which are of traces and not of
+/* traces.h - the figures of the paper's section 2, which are of traces and not of
  * runs: Alibaba's PAI and GenAI traces where they are there, and what their tables do not
  * say (or all of it, where they are not there) from generated traces. Those were
  * fitted to such figures, so that they agree proves nothing: rows and curves say which.
@@ -13,7 +13,7 @@
 #ifndef CT_EXPERIMENTS_REPRO_TRACES_H
 #define CT_EXPERIMENTS_REPRO_TRACES_H
 
-#include "experiments/repro.h"
+#include "experiments/repro/repro.h"
 #include "traces/figures.h"
 
 struct ct_repro_traces;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/repro_print.h"
+#include "experiments/repro/print.h"
 
-#include "experiments/repro_shown.h"
-#include "experiments/repro_sources.h"
+#include "experiments/repro/shown.h"
+#include "experiments/repro/sources.h"
 #include "experiments/table.h"
 #include "sim/json.h"
 #include "sim/output.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* repro_figures.h - the paper's Figures 1 to 9 by name: what each is drawn from, as CSV
+/* figures.h - the paper's Figures 1 to 9 by name: what each is drawn from, as CSV
  * files, and the gnuplot scripts that draw it.
  *
  *	struct ct_repro_figures f = { .out = "build/paper", .paper = p, .scenario = path, .traces = t };
@@ -11,8 +11,8 @@
 #ifndef CT_EXPERIMENTS_REPRO_FIGURES_H
 #define CT_EXPERIMENTS_REPRO_FIGURES_H
 
-#include "experiments/paper.h"
-#include "experiments/repro_traces.h"
+#include "experiments/repro/paper.h"
+#include "experiments/repro/traces.h"
 
 #include <stdio.h>
 

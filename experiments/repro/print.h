@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* repro_print.h - published figures beside ours: as tables on standard output, as JSON there,
+/* print.h - published figures beside ours: as tables on standard output, as JSON there,
  * as a CSV file. */
 #ifndef CT_EXPERIMENTS_REPRO_PRINT_H
 #define CT_EXPERIMENTS_REPRO_PRINT_H
 
-#include "experiments/repro.h"
+#include "experiments/repro/repro.h"
 
 /* `ranged`: all rows in one table, with the range over scenarios that fit equally well. */
 void ct_repro_print(const struct ct_paper *p, const struct ct_repro *rows, int ranged);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/paper.h"
+#include "experiments/repro/paper.h"
 
 #include "experiments/capacity.h"
 #include "experiments/yaml.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/capacity.h"
-#include "experiments/repro_sources.h"
+#include "experiments/repro/sources.h"
 #include "sim/metrics.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/repro_shown.h"
+#include "experiments/repro/shown.h"
 
 #include "experiments/table.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/repro_iac.h"
+#include "experiments/repro/iac.h"
 
 #include "experiments/data_path.h"
 #include "sim/memory.h"

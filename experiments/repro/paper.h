@@ -6,8 +6,8 @@
  *	CT_TRY(ct_paper_load("experiments/paper/published.yaml", &p, &err));
  *	for (size_t i = 0; i < p->n_figures; i++) ... p->figure[i].value ...
  *	ct_paper_free(p); */
-#ifndef CT_EXPERIMENTS_PAPER_H
-#define CT_EXPERIMENTS_PAPER_H
+#ifndef CT_EXPERIMENTS_REPRO_PAPER_H
+#define CT_EXPERIMENTS_REPRO_PAPER_H
 
 #include "experiments/cell.h"
 #include "experiments/yaml.h"
@@ -44,9 +44,10 @@ struct ct_paper_figure {
 	double tolerance;                                          /* the aim; NaN = none */
 	int relative;                                              /* of the tolerance */
 	enum ct_role role;
-	enum ct_paper_from from;     /* CT_FROM_NONE: not produced, `note` says why */
-	int runs, trace;             /* from == CT_FROM_RUNS, CT_FROM_TRACE */
-	const char *input, *figure;  /* trace: which (repro_traces.h), and the name of its figure (traces/figures.h) */
+	enum ct_paper_from from; /* CT_FROM_NONE: not produced, `note` says why */
+	int runs, trace;         /* from == CT_FROM_RUNS, CT_FROM_TRACE */
+	const char *input,
+	    *figure; /* trace: which (experiments/repro/traces.h), and the name of its figure (traces/figures.h) */
 	const char *again;           /* the figure whose published value is shown again; NULL: none */
 	const char *config;          /* of a case */
 	int64_t count;               /* of what the clock measures */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/paper.h"
+#include "experiments/repro/paper.h"
 
-#include "experiments/repro_traces.h"
+#include "experiments/repro/traces.h"
 #include "experiments/study.h"
 #include "experiments/yaml.h"
 #include "sim/csv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/repro.h"
+#include "experiments/repro/repro.h"
 
 #include "calib/csv_table.h"
 #include "experiments/statistics.h"

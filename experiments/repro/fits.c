@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/repro_fits.h"
+#include "experiments/repro/fits.h"
 
 #include "calib/csv_table.h"
 #include "sim/output.h"

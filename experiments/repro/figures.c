@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "experiments/repro_figures.h"
+#include "experiments/repro/figures.h"
 
 #include "experiments/cell.h"
 #include "experiments/cmd_calib.h"
