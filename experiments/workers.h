@@ -2,8 +2,8 @@
 /* workers.h - runs numbered items in worker processes, each item's result a few bytes that
  * come back through a pipe.
  *
- *	struct ct_workers w = { .processes = 4, .bytes = sizeof(struct figures), .run = run, .take = take, .ctx = &mine
- *}; CT_TRY(ct_workers_run(&w, n, &err));
+ *	struct ct_workers w = { .processes = 4, .bytes = sizeof figures, .run = run, .take = take };
+ *	CT_TRY(ct_workers_run(&w, n, &err));
  *
  * A worker is a fork of this process: it shares what was read before, and what it changes
  * is gone with it, but for the result. Items must not depend on one another; then nothing
