@@ -30,8 +30,8 @@ struct ct_trace_origin {
 	int synthetic;
 	const char *title, *text; /* "PAI trace"; what it is in truth; live as long as `t` */
 };
-/* *out belongs to `t`. */
-int ct_repro_traces_curve(struct ct_repro_traces *t, const char *input, const char *name, const struct ct_curve **out,
+/* Of the input called `name`. *out belongs to `t`. */
+int ct_repro_traces_curve(struct ct_repro_traces *t, const char *name, const char *curve, const struct ct_curve **out,
 			  struct ct_trace_origin *from, struct ct_err *err);
 
 /* Is it the name of an input? */
