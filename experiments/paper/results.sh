@@ -62,16 +62,17 @@ done
 section fit-without "The scenario fitted without the cell that is out of reach" "Lucid's throughput of 1.76 pulls at the scenario; here the loss leaves it out
 (\`fit-without.csv\`, made by \`cotenant calib scenario --seeds 40 --evaluations 20 --without table4.lucid.throughput\`)." \
 	repro table4 --seeds "$seeds" -j "$jobs" $(vector $here/fit-without.csv)
-section misses "What is missed, and whether another scenario would give it" "Lucid's published throughput is that of a scheduler that packs nearly whatever fits (\`lucid-loose\`), not of one
-that keeps to its sharing scores. No load from 1 to 4 and no spread gives a ratio of medians nearer to one than that of means, as published
-(2.5x against 2.94x): what Volcano's queue costs, it costs every job, and so the median job most." \
+section misses "What is missed, and whether another scenario would give it" "Lucid's published throughput is out of reach; a Lucid that packs whatever fits (\`lucid-loose\`) comes nearer than one that keeps
+to its sharing scores, and so do 80 GB (How sure). No load from 1 to 4 and no spread gives a ratio of medians nearer to one than that of means,
+as published (2.5x against 2.94x): what Volcano's queue costs, it costs every job, and so the median job most. Against \`volcano-gpubinpack\`
+it does (the scenario fitted with it, above)." \
 	repro misses --seeds "$seeds" -j "$jobs"
 section why "Why ESP is worth less here than published" "As ratios to the full scheduler; read in scheduler/elastico/README.md." \
 	repro why --seeds "$seeds" -j "$jobs"
 section gangs "Who waits longest" "Admission passes over gangs; \`patience\` seconds after, GPUs are kept for them (scheduler/elastico/README.md)." \
 	repro gangs --seeds "$seeds" -j "$jobs"
-section convergence "Table 8: prices, converged and not" "Published: the gain shrinks from 64 to 512 GPUs, since prices converge slowly. Here it does not shrink, and prices
-that are converged to a thousandth, or stopped after two iterations, change little: convergence does not explain that trend." \
+section convergence "Table 8: prices, converged and not" "Published: the gain shrinks from 64 to 512 GPUs, since prices converge slowly. Here prices that are converged to a
+thousandth, or stopped after two iterations, give the same at every size: whatever trend there is, convergence does not explain it." \
 	repro convergence --seeds 10 -j "$jobs"
 section terms "Table 4 by other definitions" "The published cells beside ours when the same words are meant otherwise: a warm-up day, jobs that finished in the
 window only, medians, jobs an hour, work over the makespan of the drained run, SM activity as a product. Whether a cell agrees depends on it." \
@@ -84,16 +85,20 @@ With pools under Volcano most of the saving is that ElastiCo replaces Volcano; w
 	repro instances
 section cases "The case studies" "Savings over first fit; the lengths of the jobs are not published." \
 	repro cases
-section active "Which scenario has 30 active jobs" "Section 5.7 has 30 active jobs at 64 GPUs: fewer than any scheduler here at the fitted load. A load of 1 has as many, or larger jobs." \
+section active "Which scenario has 30 active jobs" "Section 5.7 has 30 active jobs at 64 GPUs: fewer than Lucid and ElastiCo have here at the fitted load. Other loads and mixes:" \
 	repro active --seeds "$seeds" -j "$jobs"
 section iac "Without interference-aware co-location" "The expected sign comes from the truth, before the runs. Slow-downs are of run times; the slowest decile of jobs does
 worse than the 90 % quantile." \
 	repro iac --seeds "$seeds" -j "$jobs"
 section sure "How sure" "The truth drawn from its posterior, other truths, and each assumption 20 % off; predictors are trained on each truth.
 \`spread\`: where 95 % of the draws' means lie; \`whole\`: truth and seeds together, so that its interval of one run includes both." \
-	repro sure --seeds "$((seeds / 4))" -j "$jobs"
+	repro sure --seeds "$((seeds / 2))" -j "$jobs"
 section sensitivity "What each assumption of the scenario does to it" "One assumption changed at a time, others as in the scenario; the policy's constants: scheduler/elastico/EFFECTS.md." \
 	repro sensitivity --seeds "$seeds" -j "$jobs"
+if [ -d ../shared/data/genai ]; then
+	section figures "Trace figures of section 2" "From the published traces where they are there, otherwise from the generators, and then called synthetic." \
+		repro figures --seeds 10 --data ../shared/data
+fi
 if [ -d "$COTENANT_SHARED_DATA/genai" ]; then
 	section real "On real traces" "Days of Philly and ITP training with GenAI requests, a day and a draw of models a seed; 13 is what ITP has at load 2.5." \
 		repro real --seeds 13 -j "$jobs"
