@@ -262,7 +262,7 @@ static int scenario_config(const struct request *q, const char *scenario, struct
 	return ct_cell_config(c, scenario, set, n, err);
 }
 
-/* Work a second and GPU that default configurations can do, from the jobs of seed 1. */
+/* Work a second that default configurations can do in the window, of the jobs of seed 1. */
 static int ceiling_of(const struct request *q, const char *scenario, double *per_gpu, struct ct_err *err)
 {
 	struct ct_cell_request request = { 0 };
@@ -273,10 +273,13 @@ static int ceiling_of(const struct request *q, const char *scenario, double *per
 	ct_config_init(&c);
 	if (scenario_config(q, scenario, &c, err) == 0 && ct_cell_run(&c, &request, &r, err) == 0) {
 		uint32_t mem = (uint32_t)c.cluster.gpu_mem_mib, reserve = r.setup.spec.gpu_reserve_mib;
+		double window = (double)ct_setup_gpus(&c) * ct_seconds(c.sim.until);
 		struct ct_err inner = { 0 };
 
-		if (!r.setup.truth || ct_ceiling(r.setup.truth, r.setup.work, mem - reserve, per_gpu, &inner))
-			ct_note("no ceiling: %s", inner.code ? inner.text : "no calibration");
+		if (!r.setup.truth || !c.sim.until)
+			ct_note("no ceiling: it wants a calibration and sim.until");
+		else if (ct_ceiling(r.setup.truth, r.setup.work, mem - reserve, window, per_gpu, &inner))
+			ct_note("no ceiling: %s", inner.text);
 		*per_gpu *= ct_setup_gpus(&c);
 		ct_cell_fini(&r);
 	}

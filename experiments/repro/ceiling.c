@@ -10,10 +10,10 @@
 
 enum { KINDS_MOST = 128 };
 
-/* Default configurations that occur, with their shares of the work. */
+/* Default configurations that occur, with the work there is of each. */
 struct mix {
 	uint32_t kind[KINDS_MOST], mem_mib[KINDS_MOST];
-	double share[KINDS_MOST], total;
+	double work[KINDS_MOST];
 	size_t n;
 };
 
@@ -30,8 +30,7 @@ static void add(struct mix *m, uint32_t kind, uint32_t mem_mib, double work)
 		m->mem_mib[i] = mem_mib;
 		m->n++;
 	}
-	m->share[i] += work;
-	m->total += work;
+	m->work[i] += work;
 }
 
 static void gather(const struct ct_truth *t, const struct ct_workload *w, struct mix *m)
@@ -44,8 +43,6 @@ static void gather(const struct ct_truth *t, const struct ct_workload *w, struct
 		if (c)
 			add(m, c->kind, c->gpu_mem_mib, ct_seconds(w->jobs[i].duration_us) * w->jobs[i].num_gpus);
 	}
-	for (size_t i = 0; i < m->n; i++)
-		m->share[i] /= m->total;
 }
 
 struct entries { /* of the matrix, from 1 on as GLPK counts */
@@ -62,22 +59,23 @@ static void put(struct entries *e, int row, int col, double value)
 	e->value[e->n] = value;
 }
 
-/* Rows 1 .. n: workloads; n + 1: the GPU's time. Column 1: L. */
-static void fill(glp_prob *p, const struct ct_truth *t, const struct mix *m, uint32_t room, struct entries *e)
+/* Rows 1 .. n: workloads; n + 1: the GPUs' time. Columns 1 .. n: what is done of each. */
+static void fill(glp_prob *p, const struct ct_truth *t, const struct mix *m, uint32_t room, double window_gpu_s,
+		 struct entries *e)
 {
 	int n = (int)m->n, time = n + 1;
 
 	glp_add_rows(p, time);
-	glp_add_cols(p, 1);
-	glp_set_obj_coef(p, 1, 1);
-	glp_set_col_bnds(p, 1, GLP_LO, 0, 0);
+	glp_add_cols(p, n);
 	glp_set_row_bnds(p, time, GLP_UP, 0, 1);
 	for (int i = 0; i < n; i++) {
 		int c = glp_add_cols(p, 1);
 
+		glp_set_obj_coef(p, i + 1, 1);
+		glp_set_col_bnds(p, i + 1, GLP_DB, 0, m->work[i] / window_gpu_s);
 		glp_set_row_bnds(p, i + 1, GLP_LO, 0, 0);
 		glp_set_col_bnds(p, c, GLP_LO, 0, 0);
-		put(e, i + 1, 1, -m->share[i]);
+		put(e, i + 1, i + 1, -1);
 		put(e, i + 1, c, 1);
 		put(e, time, c, 1);
 	}
@@ -99,8 +97,8 @@ static void fill(glp_prob *p, const struct ct_truth *t, const struct mix *m, uin
 	glp_load_matrix(p, e->n, e->row, e->col, e->value);
 }
 
-int ct_ceiling(const struct ct_truth *t, const struct ct_workload *w, uint32_t gpu_mem_mib, double *out,
-	       struct ct_err *err)
+int ct_ceiling(const struct ct_truth *t, const struct ct_workload *w, uint32_t gpu_mem_mib, double window_gpu_s,
+	       double *out, struct ct_err *err)
 {
 	struct entries *e = ct_calloc(1, sizeof *e);
 	struct mix m = { 0 };
@@ -115,7 +113,7 @@ int ct_ceiling(const struct ct_truth *t, const struct ct_workload *w, uint32_t g
 		ct_err_at(err, CT_ECONFIG, NULL, "no job has a family: there is nothing to pack");
 	} else {
 		glp_set_obj_dir(p, GLP_MAX);
-		fill(p, t, &m, gpu_mem_mib, e);
+		fill(p, t, &m, gpu_mem_mib, window_gpu_s, e);
 		rc = glp_simplex(p, &how);
 		if (rc || glp_get_status(p) != GLP_OPT)
 			ct_err_at(err, CT_ECONFIG, NULL, "the linear program of the ceiling failed (%d, status %d)", rc,
@@ -129,12 +127,13 @@ int ct_ceiling(const struct ct_truth *t, const struct ct_workload *w, uint32_t g
 
 #else
 
-int ct_ceiling(const struct ct_truth *t, const struct ct_workload *w, uint32_t gpu_mem_mib, double *out,
-	       struct ct_err *err)
+int ct_ceiling(const struct ct_truth *t, const struct ct_workload *w, uint32_t gpu_mem_mib, double window_gpu_s,
+	       double *out, struct ct_err *err)
 {
 	(void)t;
 	(void)w;
 	(void)gpu_mem_mib;
+	(void)window_gpu_s;
 	(void)out;
 	return ct_err_at(err, CT_ECONFIG, NULL, "built without GLPK (libglpk-dev)");
 }
