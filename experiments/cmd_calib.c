@@ -46,7 +46,7 @@ static const struct ct_flag flags[] = {
 	{ "predictor", PREDICTOR, "NAME", "train: dnn, xgb or linear (default dnn)" },
 	{ "seeds", SEEDS, "N", "eval: how many, for the intervals (default 3); scenario: runs of a vector (60)" },
 	{ "volcano", VOLCANO, "NAME", "scenario: the Volcano profile that is fitted (default volcano)" },
-	{ "without", WITHOUT, "FIGURE", "scenario: a figure that the loss leaves out, e.g. one out of reach" },
+	{ "without", WITHOUT, "FIGURE", "scenario: a figure that the loss leaves out" },
 	{ "evaluations", EVALUATIONS, "N", "scenario: vectors tried from each of four starts (default 30)" },
 	{ "blind-host", BLIND_HOST, NULL, "posterior: host pressure's prior is the share of time the GPU is idle" },
 	{ "jobs", 'j', "N", "scenario: worker processes (default 1)" },
