@@ -290,7 +290,7 @@ static int ceiling_of(const struct request *q, const char *scenario, double *per
 static int ceilings(const struct request *q, const struct ct_study *s, const char *scenario, struct ct_repro *rows,
 		    struct ct_err *err)
 {
-	double work = NAN, base[1000];
+	double work = NAN, base[SEEDS_MOST];
 	int known = 0;
 
 	for (size_t i = 0; i < rows->n; i++) {
@@ -302,7 +302,7 @@ static int ceilings(const struct request *q, const struct ct_study *s, const cha
 		if (!known)
 			CT_TRY(ceiling_of(q, scenario, &work, err));
 		known = 1;
-		n = ct_study_values(s, f->study, f->over, f->metric, base, sizeof base / sizeof *base);
+		n = ct_study_values(s, f->study, f->over, f->metric, base, SEEDS_MOST);
 		rows->row[i].ceiling = work / ct_mean(base, n);
 	}
 	return 0;

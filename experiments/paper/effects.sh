@@ -39,7 +39,6 @@ END
 			next
 		}
 		FNR > 1 {
-			split($1, id, ".")
 			study = $1
 			sub(/^effects\./, "", study)
 			metric = study

@@ -28,8 +28,7 @@ static void add(struct ct_repro *out, const struct ct_paper_figure *f, double ou
 	row->ours = ours;
 	row->mean_lo = ours - half;
 	row->mean_hi = ours + half;
-	if (!isnan(own->tolerance))
-		row->in_aim = fabs(ours - own->value) <= own->tolerance * (own->relative ? fabs(own->value) : 1);
+	ct_repro_aim(row);
 }
 
 static const char *text(struct ct_repro *out, const char *a, const char *b, const char *c)

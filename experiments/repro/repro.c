@@ -246,6 +246,14 @@ const char *ct_repro_stability(const struct ct_repro_row *r)
 	return "no growth shown, stable as far as these seeds say";
 }
 
+void ct_repro_aim(struct ct_repro_row *r)
+{
+	const struct ct_paper_figure *f = r->figure;
+
+	if (!isnan(f->value) && !isnan(f->tolerance))
+		r->in_aim = fabs(r->ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
+}
+
 void ct_repro_judge(struct ct_repro_row *r)
 {
 	const struct ct_paper_figure *f = r->figure;
@@ -253,8 +261,7 @@ void ct_repro_judge(struct ct_repro_row *r)
 	if (!isfinite(r->ours) || isnan(f->value))
 		return;
 	r->agrees = f->value >= r->lo && f->value <= r->hi;
-	if (!isnan(f->tolerance))
-		r->in_aim = fabs(r->ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
+	ct_repro_aim(r);
 }
 
 static void fill_row(struct ct_repro_row *r, const struct ct_study *s)

@@ -50,6 +50,8 @@ int ct_repro_calibration(const char *table, struct ct_repro *out, struct ct_err 
 /* What a row of the metric backlog_growth says of a steady state, by the interval of its mean; NULL of
  * other rows, and where there is no interval. */
 const char *ct_repro_stability(const struct ct_repro_row *r);
+/* Sets in_aim: does `ours` meet the figure's aim, where there is one? */
+void ct_repro_aim(struct ct_repro_row *r);
 /* Sets agrees and in_aim from the rest. */
 void ct_repro_judge(struct ct_repro_row *r);
 /* Known name of a table, or "all"? */

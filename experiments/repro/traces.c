@@ -137,8 +137,7 @@ static void take_real(struct ct_repro_row *r, double value, const char *title)
 
 	r->ours = value * f->scale;
 	r->source = title;
-	if (!isnan(f->value) && !isnan(f->tolerance))
-		r->in_aim = fabs(r->ours - f->value) <= f->tolerance * (f->relative ? fabs(f->value) : 1);
+	ct_repro_aim(r);
 }
 
 static int take_made(struct ct_repro_traces *t, struct ct_repro_row *r, struct ct_arena *arena, size_t i,
